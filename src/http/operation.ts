@@ -1,0 +1,117 @@
+import { zValidator } from "@hono/zod-validator";
+import type { Context, MiddlewareHandler, ValidationTargets } from "hono";
+import { createMiddleware } from "hono/factory";
+import type * as z from "zod";
+import { type FailureCode, failure, type Issue } from "../errors.ts";
+import type { Scope } from "../resources/keys/scopes.ts";
+import { Refusal } from "./refusal.ts";
+import { guardDepth, guardText, guardValue } from "./text-guard.ts";
+import type { Http } from "./types.ts";
+
+export const contract = Symbol("contract");
+
+export type Operation = {
+  summary: string;
+  description?: string;
+  scope: Scope;
+  responses: Record<number, z.ZodType>;
+  /** Beside those that every endpoint can answer. */
+  errors?: readonly FailureCode[];
+};
+export type Input = { target: keyof ValidationTargets; schema: z.ZodType };
+
+const MAX_JSON_BYTES = 1024 * 1024;
+
+/** Documents an endpoint and enforces its scope, so the two cannot drift apart. */
+export function operation(op: Operation) {
+  const guard = createMiddleware<Http>(async (c, next) => {
+    if (!c.var.context.scopes.includes(op.scope)) {
+      throw new Refusal(failure("missing_scope", `This key lacks the scope ${op.scope}`));
+    }
+    guardUrl(c);
+    await next();
+  });
+  return Object.assign(guard, { [contract]: op });
+}
+
+/** `zValidator` behind the text guard, answering with our error, its schema kept for the document. */
+export function valid<Target extends "json" | "query", Schema extends z.ZodType>(
+  target: Target,
+  schema: Schema,
+) {
+  const check = zValidator(target, schema, (result) => {
+    if (!result.success) throw new Refusal(validationFailure(result.error.issues));
+  });
+  const guarded: MiddlewareHandler = async (c, next) => {
+    if (target === "json") await guardBody(c);
+    return check(c, next);
+  };
+  return Object.assign(guarded as typeof check, {
+    [contract]: { target, schema } satisfies Input,
+  });
+}
+
+function validationFailure(issues: readonly z.core.$ZodIssue[]) {
+  const named: Issue[] = issues.map((issue) => ({
+    path: issue.path.map(String).join(".") || "body",
+    message: issue.message,
+  }));
+  const [first] = named;
+  const message = first ? `${first.path}: ${first.message}` : "The request is invalid";
+  return failure("validation_failed", message, named);
+}
+
+/** Path and query. A path that is no valid percent-encoding is only text that matches nothing. */
+function guardUrl(c: Context): void {
+  for (const [name, value] of Object.entries(c.req.param())) {
+    const failed = guardText(name, String(value));
+    if (failed) throw new Refusal(failed);
+  }
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    for (const text of [name, ...values]) {
+      const failed = guardText("query", text);
+      if (failed) throw new Refusal(failed);
+    }
+  }
+}
+
+async function guardBody(c: Context): Promise<void> {
+  const type = c.req.header("content-type") ?? "";
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    throw new Refusal(
+      failure("validation_failed", "Send a JSON body with Content-Type: application/json"),
+    );
+  }
+  const text = await readText(c);
+  const deep = guardDepth(text);
+  if (deep) throw new Refusal(deep);
+  const failed = guardValue("body", parse(text));
+  if (failed) throw new Refusal(failed);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(failure("validation_failed", "The body is not valid JSON"));
+  }
+}
+
+/** Reads no more than the limit, whatever the length header says; Hono keeps the text for later. */
+async function readText(c: Context): Promise<string> {
+  const tooLarge = new Refusal(
+    failure("payload_too_large", `A JSON body has at most ${MAX_JSON_BYTES} bytes`),
+  );
+  if (Number(c.req.header("content-length") ?? 0) > MAX_JSON_BYTES) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_JSON_BYTES) throw tooLarge;
+    chunks.push(chunk);
+  }
+  const text = await new Blob(chunks).text();
+  // Hono keeps promises here, whatever the type says.
+  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
+  return text;
+}

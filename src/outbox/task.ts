@@ -1,0 +1,23 @@
+import type { BatchItem } from "drizzle-orm/batch";
+import type { Context } from "../context.ts";
+import type { statements } from "../db/statements.ts";
+
+/** What the queue's handlers know: an organization, and no key that asks. */
+export type TaskContext = Pick<
+  Context,
+  "organizationId" | "now" | "db" | "queue" | "vault" | "options"
+>;
+
+export type Outcome = {
+  /** Committed together with the outbox row: an outcome is never recorded without its work. */
+  statements(q: typeof statements): BatchItem<"pg">[];
+  /** Null when the work is done; else in how many seconds it goes on. */
+  againInSeconds: number | null;
+};
+
+/**
+ * Does one piece of work under a lease. It may be called again for the same subject after a crash
+ * and must then find out what already happened. Throwing means that nothing is known: the queue
+ * tries again.
+ */
+export type Task = (ctx: TaskContext, subjectId: string) => Promise<Outcome>;

@@ -1,0 +1,317 @@
+import { DurableObject } from "cloudflare:workers";
+import type { TranscriptEntry } from "../../db/schema/index.ts";
+import type { Transcriber } from "../../ports/transcriber.ts";
+import {
+  type ClientMessage,
+  type ClientMessageError,
+  DEFAULT_AUDIO,
+  readClientMessage,
+} from "../../voice/dialects/native.ts";
+import {
+  type EndReason,
+  initialTurnState,
+  resume,
+  type Step,
+  step,
+  type TurnEffect,
+  type TurnEvent,
+  transcriptAt,
+} from "../../voice/turn.ts";
+import type { Wiring } from "../../wiring.ts";
+import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
+import { endingOf, writeEnding, writeJoined } from "./session/final-write.ts";
+import { admitClient, closeCodeOf, rejoinDeadline, takeOver } from "./session/socket.ts";
+import { sessionStore } from "./session/store.ts";
+import type { Preparation } from "./session-types.ts";
+
+/** How long the greeting waits for a `start` that may change formats. */
+const START_WITHIN_MS = 300;
+const MAX_WRITE_DELAY_MS = 60_000;
+
+export type SessionWiring = Pick<Wiring, "tenant" | "queue" | "catalogue" | "settings"> & {
+  transcriber: Transcriber;
+};
+
+/**
+ * One live call: sockets in, effects out. The turn machine decides; this shell keeps its state in
+ * storage, so that an evicted object goes on, and its alarm sees to it that every call has an end
+ * and that the end reaches Postgres.
+ */
+export abstract class CallSessionObject<Env> extends DurableObject<Env> {
+  readonly #wiring: SessionWiring;
+  readonly #store: ReturnType<typeof sessionStore>;
+  #engine: Engine | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#wiring = this.wire(env);
+    this.#store = sessionStore(ctx.storage);
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+    const { turn } = this.#store.state;
+    // Built again in the middle of a call: the streams are gone, the sockets are not.
+    if (turn?.phase === "live") this.#follow(resume(turn, Date.now()), true);
+  }
+
+  /** Called once, by the constructor: `index.ts` gives the object its parts. */
+  protected abstract wire(env: Env): SessionWiring;
+
+  async prepare(preparation: Preparation): Promise<void> {
+    this.#store.set({ preparation });
+    await this.#setAlarm();
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const { preparation, ending, over, turn } = this.#store.state;
+    const agentId = new URL(request.url).searchParams.get("assistant_id");
+    const admission = admitClient({
+      agentId,
+      call: preparation && { agentId: preparation.agent.id },
+      over: over ?? (ending && preparation && { agentId: preparation.agent.id, ...ending }),
+    });
+    if (admission !== 101) return new Response(null, { status: admission });
+    const before = this.ctx.getWebSockets();
+    const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
+    this.ctx.acceptWebSocket(server);
+    takeOver(before);
+    this.#store.set({ rejoinBy: null });
+    this.#send(this.#readyMessage());
+    if (turn?.phase === "live") {
+      this.#dispatch({ type: before.length > 0 ? "taken_over" : "rejoined" });
+    } else {
+      this.#store.set({ beginAt: Date.now() + START_WITHIN_MS });
+    }
+    await this.#setAlarm();
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer) {
+    if (socket !== this.#socket() || !this.#isOpen()) return;
+    if (typeof message === "string") this.#onText(readClientMessage(message));
+    else this.#onAudio(message);
+    await this.#setAlarm();
+  }
+
+  override async webSocketClose(socket: WebSocket, code: number) {
+    if (this.ctx.getWebSockets().some((other) => other !== socket) || !this.#isOpen()) return;
+    const rejoinBy = rejoinDeadline(code, Date.now(), this.#wiring.settings.CALL_REJOIN_SECONDS);
+    if (rejoinBy === null) this.#hangUp("hangup");
+    else {
+      this.#dispatch({ type: "client_lost" });
+      this.#store.set({ rejoinBy });
+    }
+    await this.#setAlarm();
+  }
+
+  override async webSocketError(socket: WebSocket) {
+    await this.webSocketClose(socket, 1006);
+  }
+
+  override async alarm() {
+    const now = Date.now();
+    const { preparation, turn, beginAt, rejoinBy, turnAt, writeAt } = this.#store.state;
+    const due = (at: number | null) => at !== null && at <= now;
+    if (due(writeAt)) await this.#writeEnding();
+    if (this.#isOpen()) {
+      if (due(beginAt)) this.#begin();
+      if (!turn && !beginAt && due(preparation?.joinBy ?? null)) this.#hangUp("not_joined");
+      if (due(rejoinBy)) this.#hangUp("disconnected");
+      if (due(turnAt)) this.#dispatch({ type: "tick" });
+    }
+    await this.#setAlarm();
+  }
+
+  async end(reason: EndReason): Promise<boolean> {
+    if (!this.#isOpen()) return false;
+    this.#hangUp(reason);
+    await this.#writeEnding();
+    await this.#setAlarm();
+    return true;
+  }
+
+  transcript(): TranscriptEntry[] | null {
+    return this.#store.state.preparation ? this.#entries() : null;
+  }
+
+  #onText(message: ClientMessage | ClientMessageError) {
+    switch (message.type) {
+      case "error":
+        return this.#send(message);
+      case "start":
+        if (this.#store.state.turn) return;
+        this.#store.set({ format: message.audio, textOnly: message.textOnly });
+        this.#send(this.#readyMessage());
+        return this.#begin();
+      case "end":
+        return this.#hangUp("hangup");
+      default:
+        if (!this.#store.state.turn) this.#begin();
+        return this.#dispatch(message);
+    }
+  }
+
+  #onAudio(frame: ArrayBuffer) {
+    const { format, textOnly, turn } = this.#store.state;
+    if (textOnly) return;
+    if ((format?.encoding ?? "pcm16") === "pcm16" && frame.byteLength % 2 === 1) {
+      return this.#send({
+        type: "error",
+        code: "odd_audio",
+        message: "A frame of pcm16 must have an even number of bytes",
+      });
+    }
+    if (!turn) this.#begin();
+    if (this.#store.state.turn?.voice === false) this.#dispatch({ type: "audio_received" });
+    this.#running().hear(frame);
+  }
+
+  /** The session begins: the greeting, and the clock of the call. */
+  #begin() {
+    const { preparation, format, turn } = this.#store.state;
+    if (!preparation || turn) return;
+    const { agent } = preparation;
+    const { CALL_IDLE_SECONDS, CALL_MAX_SECONDS } = this.#wiring.settings;
+    const initial = initialTurnState({
+      greeting: agent.firstMessage || null,
+      endCallPhrases: agent.endCallPhrases,
+      idleMs: CALL_IDLE_SECONDS * 1_000,
+      maxMs: CALL_MAX_SECONDS * 1_000,
+      textOnlyUntilAudio: format === null,
+    });
+    const now = Date.now();
+    this.#store.set({ turn: initial, beginAt: null });
+    const joined = writeJoined(this.#wiring.tenant(preparation.organizationId), preparation, now);
+    this.ctx.waitUntil(joined.catch(() => undefined));
+    this.#dispatch({ type: "joined" });
+  }
+
+  #dispatch(event: TurnEvent) {
+    const { turn } = this.#store.state;
+    if (!turn || turn.phase === "ended") return;
+    // Pieces come by the dozen each second; what they change is written with the next event.
+    const isPiece = ["model_delta", "speech_audio", "caller_partial"].includes(event.type);
+    this.#follow(step(turn, event, Date.now()), !isPiece);
+  }
+
+  #follow({ state, effects }: Step, isKept: boolean) {
+    if (isKept) this.#store.set({ turn: state });
+    else this.#store.remember(state);
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #perform(effect: TurnEffect) {
+    if (isEngineEffect(effect)) return this.#running().perform(effect);
+    switch (effect.type) {
+      case "send":
+        return this.#send(effect.message);
+      case "send_clear":
+        return this.#send({ type: "clear", turn_id: effect.turnId });
+      case "set_alarm":
+        this.#store.set({ turnAt: effect.at });
+        return this.ctx.waitUntil(this.#setAlarm());
+      case "record":
+        return;
+      case "end":
+        return this.#conclude(effect.reason);
+    }
+  }
+
+  #hangUp(reason: EndReason) {
+    if (this.#store.state.turn) this.#dispatch({ type: "end_requested", reason });
+    else this.#conclude(reason);
+  }
+
+  /** The call is over: its end is fixed in storage first, then told, then written to Postgres. */
+  #conclude(reason: EndReason) {
+    const { preparation, turn, ending } = this.#store.state;
+    if (!preparation || ending) return;
+    const now = Date.now();
+    this.#store.set({
+      ending: endingOf(preparation, {
+        reason,
+        startedAt: turn?.joinedAt ?? null,
+        endedAt: now,
+        entries: this.#entries(),
+      }),
+      writeAt: now,
+      turnAt: null,
+      beginAt: null,
+      rejoinBy: null,
+    });
+    this.#engine?.stop();
+    this.#send({ type: "ended", reason });
+    for (const socket of this.ctx.getWebSockets()) socket.close(closeCodeOf(reason), reason);
+    this.ctx.waitUntil(this.#setAlarm());
+  }
+
+  async #writeEnding() {
+    const { preparation, ending } = this.#store.state;
+    if (!preparation || !ending) return;
+    const db = this.#wiring.tenant(preparation.organizationId);
+    try {
+      await writeEnding(db, this.#wiring.queue, preparation, ending);
+      const { agent } = preparation;
+      await this.#store.forget({ agentId: agent.id, reason: ending.reason });
+    } catch {
+      const delay = Math.min(MAX_WRITE_DELAY_MS, 1_000 * 2 ** ending.tries);
+      this.#store.set({
+        ending: { ...ending, tries: ending.tries + 1 },
+        writeAt: Date.now() + delay,
+      });
+    }
+  }
+
+  #running(): Engine {
+    const { preparation, format } = this.#store.state;
+    if (!preparation) throw new Error("a call runs that was never prepared");
+    this.#engine ??= openEngine({
+      agent: preparation.agent,
+      format: format ?? DEFAULT_AUDIO,
+      catalogue: this.#wiring.catalogue,
+      transcriber: this.#wiring.transcriber,
+      sendAudio: (audio) => this.#socket()?.send(audio),
+      onEvent: (event) => this.#dispatch(event),
+    });
+    return this.#engine;
+  }
+
+  #entries(): TranscriptEntry[] {
+    const { turn } = this.#store.state;
+    if (!turn) return [];
+    return transcriptAt(turn, Date.now()).map(({ role, content, interrupted }) =>
+      interrupted ? { role, content, interrupted } : { role, content },
+    );
+  }
+
+  #isOpen(): boolean {
+    const { preparation, ending } = this.#store.state;
+    return preparation !== null && ending === null;
+  }
+
+  #socket(): WebSocket | undefined {
+    return this.ctx.getWebSockets().findLast((socket) => socket.readyState === WebSocket.OPEN);
+  }
+
+  #send(message: object) {
+    this.#socket()?.send(JSON.stringify(message));
+  }
+
+  #readyMessage() {
+    const { preparation, format } = this.#store.state;
+    return {
+      type: "ready",
+      call_id: preparation?.callId,
+      audio: format ?? DEFAULT_AUDIO,
+      agent: { id: preparation?.agent.id, name: preparation?.agent.name },
+    };
+  }
+
+  /** One alarm serves all deadlines: the earliest one that is set. */
+  async #setAlarm() {
+    const { preparation, turn, beginAt, rejoinBy, turnAt, writeAt } = this.#store.state;
+    const joinBy = turn || !this.#isOpen() ? null : (preparation?.joinBy ?? null);
+    const deadlines = [joinBy, beginAt, rejoinBy, turnAt, writeAt].filter((at) => at !== null);
+    if (deadlines.length === 0) return;
+    const at = Math.min(...deadlines);
+    if ((await this.ctx.storage.getAlarm()) !== at) await this.ctx.storage.setAlarm(at);
+  }
+}

@@ -1,0 +1,40 @@
+import type { EndReason } from "../../../voice/turn.ts";
+
+/** A client that closes cleanly hangs up; these are the codes of doing so. */
+const CLEAN_CLOSE = [1000, 1001, 1005];
+
+/** The answer to a handshake: 101, or the HTTP status of the refusal. */
+export function admitClient(facts: {
+  agentId: string | null;
+  call: { agentId: string } | null;
+  over: { agentId: string; reason: EndReason } | null;
+}): 101 | 401 | 404 | 409 {
+  const { agentId, call, over } = facts;
+  // The wrong agent's id must not learn that the call exists.
+  if ((over ?? call)?.agentId !== agentId || agentId === null) return 404;
+  if (over) return over.reason === "key_revoked" ? 401 : 409;
+  return 101;
+}
+
+/** When a client that was lost must be back; null when it hung up. */
+export function rejoinDeadline(code: number, now: number, seconds: number): number | null {
+  return CLEAN_CLOSE.includes(code) ? null : now + seconds * 1_000;
+}
+
+/** The newest socket has the call. */
+export function takeOver(before: readonly WebSocket[]): void {
+  for (const socket of before) socket.close(4409, "taken over by another connection");
+}
+
+export function closeCodeOf(reason: EndReason): number {
+  switch (reason) {
+    case "key_revoked":
+      return 4401;
+    case "idle":
+      return 4408;
+    case "error":
+      return 1011;
+    default:
+      return 1000;
+  }
+}

@@ -1,0 +1,75 @@
+import type { TranscriptEntry } from "../../../db/schema/index.ts";
+import type { AudioFormat } from "../../../voice/dialects/native.ts";
+import type { EndReason, TurnState } from "../../../voice/turn.ts";
+import type { NewEvent } from "../../webhooks/events.ts";
+import type { Preparation } from "../session-types.ts";
+
+/** How a call ended, complete: all that the final write to Postgres needs, however often it is tried. */
+export type Ending = {
+  reason: EndReason;
+  startedAt: number | null;
+  endedAt: number;
+  entries: TranscriptEntry[];
+  event: NewEvent;
+  tries: number;
+};
+
+/** What of a call must outlive its object; ms since the epoch everywhere. */
+export type Stored = {
+  preparation: Preparation | null;
+  turn: TurnState | null;
+  format: AudioFormat | null;
+  textOnly: boolean;
+  /** The socket is open and the session begins then, unless `start` comes before. */
+  beginAt: number | null;
+  /** The client is away; by then it must be back. */
+  rejoinBy: number | null;
+  /** When the turn machine wants to be woken. */
+  turnAt: number | null;
+  ending: Ending | null;
+  /** When to try the final write again. */
+  writeAt: number | null;
+  /** All that is kept of a call whose record is complete: how to refuse a late socket. */
+  over: { agentId: string; reason: EndReason } | null;
+};
+
+const nothing: Stored = {
+  preparation: null,
+  turn: null,
+  format: null,
+  textOnly: false,
+  beginAt: null,
+  rejoinBy: null,
+  turnAt: null,
+  ending: null,
+  writeAt: null,
+  over: null,
+};
+
+/** The object's storage as one record, read once into memory and written field by field. */
+export function sessionStore(storage: DurableObjectStorage) {
+  let memory: Stored = { ...nothing };
+  for (const [name, value] of storage.kv.list()) memory = { ...memory, [name]: value };
+  return {
+    get state(): Readonly<Stored> {
+      return memory;
+    },
+    set(fields: Partial<Stored>) {
+      memory = { ...memory, ...fields };
+      for (const [name, value] of Object.entries(fields)) storage.kv.put(name, value);
+    },
+    /** Kept in memory alone: for what is written with the next `set`. */
+    remember(turn: TurnState) {
+      memory = { ...memory, turn };
+    },
+    /** The record is in Postgres; nothing that was said stays here. */
+    async forget(over: NonNullable<Stored["over"]>) {
+      await storage.deleteAlarm();
+      await storage.deleteAll();
+      memory = { ...nothing, over };
+      storage.kv.put("over", over);
+    },
+  };
+}
+
+export type SessionStore = ReturnType<typeof sessionStore>;

@@ -1,0 +1,47 @@
+import { saysPhrase } from "../end-phrase.ts";
+import { type Draft, isEnded, nextTurnId, record, send, update } from "./draft.ts";
+import { answer, cut, finish } from "./reply.ts";
+import { hasAudio } from "./state.ts";
+
+/** Stops the agent, whether it is heard already or not. */
+export function interrupt(draft: Draft): void {
+  const { reply } = draft.state;
+  cut(draft);
+  if (reply?.source === "apology") finish(draft, "error");
+}
+
+/** Sounds stop an agent that is heard; one that is still thinking waits for the words. */
+export function interruptSpeech(draft: Draft): void {
+  const { reply } = draft.state;
+  if (reply && hasAudio(reply)) interrupt(draft);
+}
+
+export function callerPartial(draft: Draft, text: string): void {
+  if (text.trim() === "") return;
+  // Words are a surer sign of speech than sound, and may come where the sound was missed.
+  interruptSpeech(draft);
+  if (isEnded(draft)) return;
+  update(draft, { activeAt: Math.max(draft.state.activeAt, draft.now) });
+  send(draft, { type: "user_transcript", turn_id: callerTurn(draft), text, final: false });
+}
+
+/** A whole utterance, spoken or typed. It replaces whatever reply was under way. */
+export function callerSaid(draft: Draft, words: string): void {
+  const text = words.trim();
+  if (text === "") return;
+  const { reply, config } = draft.state;
+  cut(draft);
+  update(draft, { activeAt: draft.now, unheard: null });
+  send(draft, { type: "user_transcript", turn_id: callerTurn(draft), text, final: true });
+  update(draft, { callerTurnId: null });
+  record(draft, { role: "user", content: text });
+  if (saysPhrase(text, config.endCallPhrases)) finish(draft, "end_phrase");
+  else if (reply?.source === "apology") finish(draft, "error");
+  else answer(draft);
+}
+
+function callerTurn(draft: Draft): number {
+  const turnId = draft.state.callerTurnId ?? nextTurnId(draft);
+  update(draft, { callerTurnId: turnId });
+  return turnId;
+}

@@ -1,0 +1,56 @@
+import { addAudio, echoMark, finishChunk, restartChunk } from "../playback.ts";
+import { type Draft, emit, send, update, updateReply } from "./draft.ts";
+import { finish, speakNext } from "./reply.ts";
+import { hasAudio, markName, type Reply } from "./state.ts";
+
+export function audioSent(draft: Draft, reply: Reply, chunk: number, ms: number): void {
+  const playback = addAudio(reply.playback, chunk, ms, draft.now);
+  updateReply(draft, { playback });
+  update(draft, { activeAt: Math.max(draft.state.activeAt, playback.endsAt) });
+  if (hasAudio(reply)) return;
+  send(draft, { type: "agent_audio_start", turn_id: reply.turnId });
+  if (reply.firstTextAt === null) return;
+  send(draft, {
+    type: "metrics",
+    turn_id: reply.turnId,
+    first_text_ms: reply.firstTextAt - reply.askedAt,
+    first_audio_ms: draft.now - reply.askedAt,
+  });
+}
+
+export function chunkSent(draft: Draft, reply: Reply, chunk: number): void {
+  updateReply(draft, { playback: finishChunk(reply.playback, chunk) });
+  send(draft, { type: "mark", name: markName(reply.turnId, chunk) });
+  speakNext(draft);
+}
+
+/** Without a voice the agent cannot even apologise. */
+export function speechFailed(draft: Draft, reply: Reply, chunk: number): void {
+  if (reply.retried.includes(chunk)) {
+    const message = "The agent's voice is not available.";
+    send(draft, { type: "error", code: "speech_failed", message });
+    finish(draft, "error");
+    return;
+  }
+  updateReply(draft, { retried: [...reply.retried, chunk] });
+  speakAgain(draft, reply, chunk);
+}
+
+export function speakAgain(draft: Draft, { turnId }: Reply, chunk: number): void {
+  const { reply } = draft.state;
+  const text = reply?.playback.chunks[chunk]?.text;
+  if (!reply || text === undefined) return;
+  updateReply(draft, { playback: restartChunk(reply.playback, chunk) });
+  emit(draft, { type: "speak", turnId, chunk, text });
+}
+
+/** Marks of a reply that was cleared belong to no reply any more, and prove nothing. */
+export function markEchoed(draft: Draft, name: string): void {
+  const { reply } = draft.state;
+  const chunk = reply?.playback.chunks.findIndex((_, i) => markName(reply.turnId, i) === name);
+  if (!reply || chunk === undefined || chunk < 0) return;
+  const playback = echoMark(reply.playback, chunk, draft.now);
+  if (playback === reply.playback) return;
+  updateReply(draft, { playback });
+  update(draft, { echoes: true, activeAt: Math.max(draft.state.activeAt, playback.endsAt) });
+}
