@@ -17,6 +17,10 @@ const longReply = [
 const intents: readonly (readonly [RegExp, string])[] = [
   [/\b(bye|goodbye|that is all|that's all|that was all)\b/i, "Thank you for calling. Goodbye!"],
   [/\b(long|in detail|tell me everything)\b/i, longReply],
+  [
+    /\border\D*(\d{3,})/i,
+    "Order $1 left our warehouse this morning. It should reach you tomorrow.",
+  ],
   [/^\W*(hi|hello|hey|good (morning|afternoon|evening))\b[^a-z]*$/i, greeting],
   [/^\W*(thanks|thank you)\b/i, "You are welcome. Is there anything else I can do for you?"],
 ];
@@ -25,8 +29,10 @@ const intents: readonly (readonly [RegExp, string])[] = [
 export function replyTo(messages: readonly Message[]): string {
   const said = lastUserText(messages).trim();
   if (!said) return greeting;
-  const known = intents.find(([pattern]) => pattern.test(said));
-  if (known) return known[1];
+  for (const [pattern, reply] of intents) {
+    const match = pattern.exec(said);
+    if (match) return reply.replace("$1", match[1] ?? "");
+  }
   const closed = /[.!?…]$/.test(said) ? said : `${said}.`;
   return `You said: ${closed} How would you like me to help with that?`;
 }

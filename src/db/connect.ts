@@ -17,9 +17,20 @@ const ANSWER_WITHIN_MS = 10_000;
  */
 export function connect(settings: DatabaseSettings) {
   if (settings.endpoint) neonConfig.fetchEndpoint = settings.endpoint;
-  neonConfig.fetchFunction = (url: string, init: RequestInit) =>
-    fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  neonConfig.fetchFunction = fetchInTime;
   return drizzle(neon(settings.url));
 }
 
 export type Database = ReturnType<typeof connect>;
+
+/** `AbortSignal.timeout` would hold an object awake for its whole time after each answer. */
+async function fetchInTime(url: string, init: RequestInit): Promise<Response> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), ANSWER_WITHIN_MS);
+  try {
+    const { status, body } = await fetch(url, { ...init, signal: controller.signal });
+    return new Response(await new Response(body).arrayBuffer(), { status });
+  } finally {
+    clearTimeout(timer);
+  }
+}

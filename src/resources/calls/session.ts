@@ -18,9 +18,11 @@ import {
   transcriptAt,
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
+import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
 import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
 import { endingOf, writeEnding, writeJoined } from "./session/final-write.ts";
-import { admitClient, closeCodeOf, rejoinDeadline, takeOver } from "./session/socket.ts";
+import { readyMessage } from "./session/ready.ts";
+import { admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
 import type { Preparation } from "./session-types.ts";
 
@@ -41,15 +43,16 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   readonly #wiring: SessionWiring;
   readonly #store: ReturnType<typeof sessionStore>;
   #engine: Engine | null = null;
+  #writing: Promise<void> | null = null;
+  /** Audio that came before the session began: its format is not certain until then. */
+  #early: ArrayBuffer[] = [];
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#wiring = this.wire(env);
     this.#store = sessionStore(ctx.storage);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
-    const { turn } = this.#store.state;
-    // Built again in the middle of a call: the streams are gone, the sockets are not.
-    if (turn?.phase === "live") this.#follow(resume(turn, Date.now()), true);
+    if (this.#store.state.joinedAt !== null && this.#isOpen()) this.#goOn();
   }
 
   /** Called once, by the constructor: `index.ts` gives the object its parts. */
@@ -60,8 +63,16 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     await this.#setAlarm();
   }
 
+  /** Built again in the middle of a call. Eviction takes the streams, a crash the sockets as well. */
+  #goOn() {
+    const { turn, rejoinBy } = this.#store.state;
+    if (!this.#socket() && rejoinBy === null) this.#loseClient();
+    else if (turn?.phase === "live") this.#follow(resume(turn, Date.now()), true);
+    this.ctx.waitUntil(this.#setAlarm());
+  }
+
   override async fetch(request: Request): Promise<Response> {
-    const { preparation, ending, over, turn } = this.#store.state;
+    const { preparation, ending, over, turn, joinedAt } = this.#store.state;
     const agentId = new URL(request.url).searchParams.get("assistant_id");
     const admission = admitClient({
       agentId,
@@ -69,17 +80,14 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       over: over ?? (ending && preparation && { agentId: preparation.agent.id, ...ending }),
     });
     if (admission !== 101) return new Response(null, { status: admission });
-    const before = this.ctx.getWebSockets();
+    const before = this.#socket();
     const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
     this.ctx.acceptWebSocket(server);
-    takeOver(before);
-    this.#store.set({ rejoinBy: null });
-    this.#send(this.#readyMessage());
-    if (turn?.phase === "live") {
-      this.#dispatch({ type: before.length > 0 ? "taken_over" : "rejoined" });
-    } else {
-      this.#store.set({ beginAt: Date.now() + START_WITHIN_MS });
-    }
+    before?.close(4409, "taken over by another connection");
+    this.#store.set({ rejoinBy: null, joinedAt: joinedAt ?? Date.now() });
+    this.#send(readyMessage(this.#store.state));
+    if (turn) this.#dispatch({ type: before ? "taken_over" : "rejoined" });
+    else this.#store.set({ beginAt: Date.now() + START_WITHIN_MS });
     await this.#setAlarm();
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -92,13 +100,10 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number) {
-    if (this.ctx.getWebSockets().some((other) => other !== socket) || !this.#isOpen()) return;
-    const rejoinBy = rejoinDeadline(code, Date.now(), this.#wiring.settings.CALL_REJOIN_SECONDS);
-    if (rejoinBy === null) this.#hangUp("hangup");
-    else {
-      this.#dispatch({ type: "client_lost" });
-      this.#store.set({ rejoinBy });
-    }
+    const current = this.#socket();
+    if ((current && current !== socket) || !this.#isOpen()) return;
+    if (isHangUp(code)) this.#hangUp("hangup");
+    else this.#loseClient();
     await this.#setAlarm();
   }
 
@@ -107,15 +112,21 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   override async alarm() {
-    const now = Date.now();
-    const { preparation, turn, beginAt, rejoinBy, turnAt, writeAt } = this.#store.state;
-    const due = (at: number | null) => at !== null && at <= now;
-    if (due(writeAt)) await this.#writeEnding();
-    if (this.#isOpen()) {
-      if (due(beginAt)) this.#begin();
-      if (!turn && !beginAt && due(preparation?.joinBy ?? null)) this.#hangUp("not_joined");
-      if (due(rejoinBy)) this.#hangUp("disconnected");
-      if (due(turnAt)) this.#dispatch({ type: "tick" });
+    for (const deadline of dueDeadlines(this.#store.state, Date.now())) {
+      switch (deadline) {
+        case "write":
+          await this.#writeEnding();
+          break;
+        case "begin":
+          this.#begin();
+          break;
+        case "tick":
+          this.#store.set({ turnAt: null });
+          this.#dispatch({ type: "tick" });
+          break;
+        default:
+          this.#hangUp(deadline);
+      }
     }
     await this.#setAlarm();
   }
@@ -139,7 +150,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       case "start":
         if (this.#store.state.turn) return;
         this.#store.set({ format: message.audio, textOnly: message.textOnly });
-        this.#send(this.#readyMessage());
+        this.#send(readyMessage(this.#store.state));
         return this.#begin();
       case "end":
         return this.#hangUp("hangup");
@@ -152,21 +163,25 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   #onAudio(frame: ArrayBuffer) {
     const { format, textOnly, turn } = this.#store.state;
     if (textOnly) return;
+    if (!turn) {
+      this.#early.push(frame);
+      return;
+    }
     if ((format?.encoding ?? "pcm16") === "pcm16" && frame.byteLength % 2 === 1) {
-      return this.#send({
+      this.#send({
         type: "error",
         code: "odd_audio",
         message: "A frame of pcm16 must have an even number of bytes",
       });
+      return;
     }
-    if (!turn) this.#begin();
-    if (this.#store.state.turn?.voice === false) this.#dispatch({ type: "audio_received" });
+    if (!turn.voice) this.#dispatch({ type: "audio_received" });
     this.#running().hear(frame);
   }
 
   /** The session begins: the greeting, and the clock of the call. */
   #begin() {
-    const { preparation, format, turn } = this.#store.state;
+    const { preparation, format, turn, joinedAt } = this.#store.state;
     if (!preparation || turn) return;
     const { agent } = preparation;
     const { CALL_IDLE_SECONDS, CALL_MAX_SECONDS } = this.#wiring.settings;
@@ -175,13 +190,14 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       endCallPhrases: agent.endCallPhrases,
       idleMs: CALL_IDLE_SECONDS * 1_000,
       maxMs: CALL_MAX_SECONDS * 1_000,
-      textOnlyUntilAudio: format === null,
+      textOnlyUntilAudio: format === null && this.#early.length === 0,
     });
-    const now = Date.now();
     this.#store.set({ turn: initial, beginAt: null });
-    const joined = writeJoined(this.#wiring.tenant(preparation.organizationId), preparation, now);
-    this.ctx.waitUntil(joined.catch(() => undefined));
+    const db = this.#wiring.tenant(preparation.organizationId);
+    const written = writeJoined(db, preparation, joinedAt ?? Date.now());
+    this.ctx.waitUntil(written.catch(() => undefined));
     this.#dispatch({ type: "joined" });
+    for (const frame of this.#early.splice(0)) this.#onAudio(frame);
   }
 
   #dispatch(event: TurnEvent) {
@@ -215,6 +231,12 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     }
   }
 
+  #loseClient() {
+    this.#dispatch({ type: "client_lost" });
+    const rejoinBy = Date.now() + this.#wiring.settings.CALL_REJOIN_SECONDS * 1_000;
+    this.#store.set({ rejoinBy, beginAt: null });
+  }
+
   #hangUp(reason: EndReason) {
     if (this.#store.state.turn) this.#dispatch({ type: "end_requested", reason });
     else this.#conclude(reason);
@@ -222,13 +244,13 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   /** The call is over: its end is fixed in storage first, then told, then written to Postgres. */
   #conclude(reason: EndReason) {
-    const { preparation, turn, ending } = this.#store.state;
+    const { preparation, joinedAt, ending } = this.#store.state;
     if (!preparation || ending) return;
     const now = Date.now();
     this.#store.set({
       ending: endingOf(preparation, {
         reason,
-        startedAt: turn?.joinedAt ?? null,
+        startedAt: joinedAt,
         endedAt: now,
         entries: this.#entries(),
       }),
@@ -243,7 +265,15 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     this.ctx.waitUntil(this.#setAlarm());
   }
 
-  async #writeEnding() {
+  /** One at a time: the alarm and a caller of `end` may both want it. */
+  #writeEnding(): Promise<void> {
+    this.#writing ??= this.#tryToWriteEnding().finally(() => {
+      this.#writing = null;
+    });
+    return this.#writing;
+  }
+
+  async #tryToWriteEnding() {
     const { preparation, ending } = this.#store.state;
     if (!preparation || !ending) return;
     const db = this.#wiring.tenant(preparation.organizationId);
@@ -295,23 +325,9 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     this.#socket()?.send(JSON.stringify(message));
   }
 
-  #readyMessage() {
-    const { preparation, format } = this.#store.state;
-    return {
-      type: "ready",
-      call_id: preparation?.callId,
-      audio: format ?? DEFAULT_AUDIO,
-      agent: { id: preparation?.agent.id, name: preparation?.agent.name },
-    };
-  }
-
-  /** One alarm serves all deadlines: the earliest one that is set. */
   async #setAlarm() {
-    const { preparation, turn, beginAt, rejoinBy, turnAt, writeAt } = this.#store.state;
-    const joinBy = turn || !this.#isOpen() ? null : (preparation?.joinBy ?? null);
-    const deadlines = [joinBy, beginAt, rejoinBy, turnAt, writeAt].filter((at) => at !== null);
-    if (deadlines.length === 0) return;
-    const at = Math.min(...deadlines);
-    if ((await this.ctx.storage.getAlarm()) !== at) await this.ctx.storage.setAlarm(at);
+    const at = nextDeadline(this.#store.state);
+    if (at === null || (await this.ctx.storage.getAlarm()) === at) return;
+    await this.ctx.storage.setAlarm(at);
   }
 }

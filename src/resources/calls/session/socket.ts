@@ -16,14 +16,8 @@ export function admitClient(facts: {
   return 101;
 }
 
-/** When a client that was lost must be back; null when it hung up. */
-export function rejoinDeadline(code: number, now: number, seconds: number): number | null {
-  return CLEAN_CLOSE.includes(code) ? null : now + seconds * 1_000;
-}
-
-/** The newest socket has the call. */
-export function takeOver(before: readonly WebSocket[]): void {
-  for (const socket of before) socket.close(4409, "taken over by another connection");
+export function isHangUp(code: number): boolean {
+  return CLEAN_CLOSE.includes(code);
 }
 
 export function closeCodeOf(reason: EndReason): number {

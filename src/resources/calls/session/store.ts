@@ -20,6 +20,8 @@ export type Stored = {
   turn: TurnState | null;
   format: AudioFormat | null;
   textOnly: boolean;
+  /** The first socket was accepted. */
+  joinedAt: number | null;
   /** The socket is open and the session begins then, unless `start` comes before. */
   beginAt: number | null;
   /** The client is away; by then it must be back. */
@@ -38,6 +40,7 @@ const nothing: Stored = {
   turn: null,
   format: null,
   textOnly: false,
+  joinedAt: null,
   beginAt: null,
   rejoinBy: null,
   turnAt: null,
