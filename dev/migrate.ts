@@ -29,32 +29,7 @@ export async function migrate(
       applyMigrations(drizzle(client), { migrationsFolder: migrations }),
     );
   });
-  return appUrl(database);
-}
-
-/** A migrated database that `cloneDatabase` copies. It must have no connections. */
-export async function createTemplate(
-  adminUrl: string,
-  template: string,
-  migrations = migrationsOfProject,
-): Promise<void> {
-  await migrate(adminUrl, template, migrations);
-  await connected(adminUrl, (admin) =>
-    admin.query(`alter database ${pg.escapeIdentifier(template)} with is_template true`),
-  );
-}
-
-/** Copies `template`, in some 10 ms, to the new database `name`. Returns its address as `migrate` does. */
-export async function cloneDatabase(
-  adminUrl: string,
-  template: string,
-  name: string,
-): Promise<string> {
-  const [copy, source] = [name, template].map(pg.escapeIdentifier);
-  await connected(adminUrl, (admin) =>
-    admin.query(`create database ${copy} template ${source} strategy file_copy owner app`),
-  );
-  return appUrl(name);
+  return `postgresql://app:app@localhost/${database}`;
 }
 
 async function createIfMissing(admin: pg.Client, database: string): Promise<void> {
@@ -71,7 +46,6 @@ async function createIfMissing(admin: pg.Client, database: string): Promise<void
   }
 }
 
-/** A client, not a pool: once its `end` resolves the connection is gone, as a template needs. */
 async function connected(
   url: string,
   work: (client: pg.Client) => Promise<unknown>,
@@ -85,8 +59,4 @@ async function connected(
   } finally {
     await client.end();
   }
-}
-
-function appUrl(database: string): string {
-  return `postgresql://app:app@localhost/${database}`;
 }

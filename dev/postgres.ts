@@ -7,7 +7,7 @@ import { type Account, serverAccount, serverEnv } from "./postgres/account.ts";
 import { postgresBinaries } from "./postgres/binaries.ts";
 import { type Cluster, openCluster, removeCluster as removeKind } from "./postgres/cluster.ts";
 import { stopServer } from "./postgres/shutdown.ts";
-import { watchOver } from "./postgres/watchdog.ts";
+import { watchOver } from "./watchdog.ts";
 
 /** `adminUrl` names the superuser, with its password. */
 export type Postgres = { port: number; adminUrl: string; stop(): Promise<void> };
@@ -102,7 +102,9 @@ async function launch(
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  if (server.pid !== undefined) server.once("exit", watchOver(server.pid, account));
+  if (server.pid !== undefined) {
+    server.once("exit", watchOver(server.pid, { ...account, signal: "QUIT" }));
+  }
   const lastLines: string[] = [];
   const lines = createInterface({ input: server.stderr });
   lines.on("line", (line) => {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { Client } from "@upstash/qstash";
 import { variableNames } from "../src/env.ts";
@@ -8,8 +9,11 @@ import { type LocalWorld, openLocalWorld, variablesOf } from "./local-world.ts";
 import { removeCluster } from "./postgres.ts";
 import { type Secrets, secretsOf } from "./secrets.ts";
 import { type Seeds, seed } from "./seed.ts";
+import { readStackFile, writeStackFile } from "./stack-file.ts";
 import { lock } from "./state-lock.ts";
 import { startWorker } from "./worker.ts";
+
+export { readStackFile } from "./stack-file.ts";
 
 export type Stack = {
   baseUrl: string;
@@ -32,30 +36,22 @@ export type StackOptions = {
   log(line: string): void;
 };
 
-/** What the next start on the same state, and the operator's commands, must know. */
-export type StackFile = {
-  worldPort: number;
-  variables: Record<string, string>;
-  seeds: Seeds;
-};
-
 /** The whole platform on loopback: world, Worker, front. The one that started last is stopped first. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const stateDir = path.resolve(options.stateDir);
   mkdirSync(stateDir, { recursive: true });
-  const unlock = lock(stateDir);
-  const cleanUp: (() => void | Promise<void>)[] = [unlock];
+  const cleanUp: (() => void | Promise<void>)[] = [lock(stateDir)];
   const stop = async () => {
     for (const step of cleanUp.splice(0).reverse()) await step();
   };
   try {
-    if (options.fresh) await forget(stateDir);
-    const before = readStackFile(stateDir);
-    const secrets = secretsOf(stateDir);
-    // The front takes its port first: a taken one is told before anything else is started.
+    // The front takes its port first: a taken one is told before anything else is touched.
     const target = { host: "127.0.0.1", port: 0 };
     const front = await startFront({ port: options.port, target });
     cleanUp.push(() => front.close());
+    if (options.fresh) await forget(stateDir);
+    const before = readStackFile(stateDir);
+    const secrets = secretsOf(stateDir);
     const world = await openWorld(stateDir, secrets, before?.worldPort);
     cleanUp.push(() => world.close());
     const baseUrl = `http://127.0.0.1:${front.port}`;
@@ -63,8 +59,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ...variablesOf(world, secrets, baseUrl),
       ...given(options.env),
     };
-    const seeds = before?.seeds ?? (await seed(variables));
-    writeStackFile(stateDir, { worldPort: world.port, variables, seeds });
+    const seeds = before?.seeds ?? (await seed(variables, world.url));
+    writeStackFile(stateDir, { baseUrl, worldPort: world.port, variables, seeds });
     const worker = await startWorker({ stateDir, variables, log: options.log });
     cleanUp.push(() => worker.stop());
     target.port = worker.port;
@@ -84,17 +80,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-export function readStackFile(stateDir: string): StackFile | null {
-  const file = stackFile(stateDir);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as StackFile) : null;
-}
-
-function writeStackFile(stateDir: string, content: StackFile): void {
-  writeFileSync(stackFile(stateDir), JSON.stringify(content, null, 2), { mode: 0o600 });
-}
-
-const stackFile = (stateDir: string) => path.join(stateDir, "stack.json");
-
 async function forget(stateDir: string): Promise<void> {
   await removeCluster(stateDir);
   for (const name of [
@@ -104,6 +89,7 @@ async function forget(stateDir: string): Promise<void> {
     "queue.sqlite-wal",
     "queue.sqlite-shm",
     "worker",
+    "worker.env",
   ]) {
     rmSync(path.join(stateDir, name), { recursive: true, force: true });
   }
@@ -125,12 +111,12 @@ async function openWorld(
   }
 }
 
-/** `.dev.vars`, then the environment, and of both only what the Worker knows. */
+/** `.dev.vars`, then the environment, and of both only what the Worker knows and what says something. */
 function given(env: Record<string, string | undefined>): Record<string, string> {
-  const file = existsSync(".dev.vars") ? parseEnv(readFileSync(".dev.vars", "utf8")) : {};
-  const all = { ...file, ...env };
+  const file = fileURLToPath(new URL("../.dev.vars", import.meta.url));
+  const all = { ...(existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {}), ...env };
   return Object.fromEntries(
-    variableNames.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])),
+    variableNames.flatMap((name) => (all[name] ? [[name, all[name]]] : [])),
   );
 }
 

@@ -1,30 +1,18 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 
-/** One stack for each state folder; the lock of a process that is gone counts for nothing. */
+/**
+ * One stack for each state folder. The lock is the operating system's, held through SQLite: it is
+ * gone with the process that holds it, and no other process can be mistaken for that one.
+ */
 export function lock(stateDir: string): () => void {
-  const file = path.join(stateDir, "lock");
-  const holder = holderOf(file);
-  if (holder !== null && holder !== process.pid && isAlive(holder)) {
-    throw new Error(`Another stack (process ${holder}) uses ${stateDir}; choose another --state`);
-  }
-  writeFileSync(file, String(process.pid));
-  return () => rmSync(file, { force: true });
-}
-
-function holderOf(file: string): number | null {
+  const database = new DatabaseSync(path.join(stateDir, "lock.sqlite"));
   try {
-    return Number(readFileSync(file, "utf8")) || null;
-  } catch {
-    return null;
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!String(error).includes("locked")) throw error;
+    throw new Error(`Another stack runs on ${stateDir}; stop it, or choose another --state`);
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return () => database.close();
 }

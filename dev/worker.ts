@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { watchOver } from "./watchdog.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const READY_WITHIN_MS = 60_000;
@@ -12,34 +13,30 @@ const STOP_WITHIN_MS = 1_500;
 
 export type Worker = { port: number; stop(): Promise<void>; exited: Promise<void> };
 
-/** The production Worker under `wrangler dev`, on a port of its own behind the front. */
+/**
+ * The production Worker under `wrangler dev`, on a port of its own behind the front. Its processes
+ * form a group, which ends with us whatever ends us: two Workers on one state would corrupt it.
+ */
 export async function startWorker(options: {
   stateDir: string;
   variables: Record<string, string>;
   log(line: string): void;
 }): Promise<Worker> {
   const { stateDir } = options;
-  await endOrphan(stateDir);
   const envFile = path.join(stateDir, "worker.env");
-  mkdirSync(stateDir, { recursive: true });
   writeFileSync(envFile, dotenv(options.variables), { mode: 0o600 });
   const [port, inspectorPort] = await freePorts(2);
   const child = spawn(process.execPath, argumentsFor(stateDir, envFile, port, inspectorPort), {
     cwd: root,
+    detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      CI: "true",
-      WRANGLER_SEND_METRICS: "false",
-      WRANGLER_SEND_ERROR_REPORTS: "false",
-      WRANGLER_HIDE_BANNER: "true",
-      CLOUDFLARE_CF_FETCH_ENABLED: "false",
-      X_LOCAL_OBSERVABILITY: "false",
-    },
+    env: { ...process.env, ...environmentFor(stateDir) },
   });
-  writeFileSync(pidFile(stateDir), String(child.pid));
+  const callOff = watchOver(-(child.pid ?? 0), { signal: "KILL" });
   const output = tail(child, options.log);
-  const exited = once(child, "exit").then(() => undefined);
+  const exited = once(child, "exit")
+    .then(() => endGroup(child))
+    .then(callOff);
   await Promise.race([
     untilHealthy(port),
     exited.then(() => {
@@ -47,6 +44,19 @@ export async function startWorker(options: {
     }),
   ]);
   return { port, exited, stop: () => stop(child, exited) };
+}
+
+function environmentFor(stateDir: string): Record<string, string> {
+  return {
+    CI: "true",
+    WRANGLER_SEND_METRICS: "false",
+    WRANGLER_SEND_ERROR_REPORTS: "false",
+    WRANGLER_HIDE_BANNER: "true",
+    // Else in the home folder, which may not be ours to write.
+    WRANGLER_REGISTRY_PATH: path.join(stateDir, "worker", "registry"),
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    X_LOCAL_OBSERVABILITY: "false",
+  };
 }
 
 function argumentsFor(stateDir: string, envFile: string, port: number, inspectorPort: number) {
@@ -66,25 +76,17 @@ function argumentsFor(stateDir: string, envFile: string, port: number, inspector
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   child.kill("SIGINT");
   const isOut = await Promise.race([exited.then(() => true), delay(STOP_WITHIN_MS, false)]);
-  if (!isOut) child.kill("SIGKILL");
+  if (!isOut) endGroup(child);
   await exited;
 }
 
-/** A parent that was killed leaves its Worker behind, and two on one state would corrupt it. */
-async function endOrphan(stateDir: string): Promise<void> {
+function endGroup(child: ChildProcess): void {
   try {
-    const pid = Number(readFileSync(pidFile(stateDir), "utf8"));
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    if (!command.includes("wrangler") || !command.includes(stateDir)) return;
-    process.kill(pid, "SIGINT");
-    await delay(STOP_WITHIN_MS);
-    process.kill(pid, "SIGKILL");
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   } catch {
-    // No such file, no such process: there is nobody to end.
+    // Nobody is left in the group.
   }
 }
-
-const pidFile = (stateDir: string) => path.join(stateDir, "worker.pid");
 
 function tail(child: ChildProcess, log: (line: string) => void): () => string {
   const lines: string[] = [];
@@ -126,8 +128,13 @@ async function freePorts(count: 2): Promise<[number, number]> {
   return ports as [number, number];
 }
 
+/** Quoted by whichever mark the value lacks; a `$` would be taken for a reference. */
 function dotenv(variables: Record<string, string>): string {
   return Object.entries(variables)
-    .map(([name, value]) => `${name}='${value}'\n`)
+    .map(([name, value]) => {
+      const quote = ["'", '"', "`"].find((mark) => !value.includes(mark));
+      if (quote === undefined) throw new Error(`${name} has all three kinds of quotation marks`);
+      return `${name}=${quote}${value.replaceAll("$", "\\$")}${quote}\n`;
+    })
     .join("");
 }

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { StandIn } from "./stand-in.ts";
 import { createControl, reservedNames } from "./world/control.ts";
 import { answerWithFault, createFaults, type Faults, upgradeWithFault } from "./world/faults.ts";
-import { BadRequest, sendText } from "./world/http.ts";
+import { BadRequest, peekBody, sendText } from "./world/http.ts";
 import { createInbox, inboxName } from "./world/inbox.ts";
 import type { Recordings } from "./world/recorder.ts";
 import { closer, isWebSocket, listen, responseOn } from "./world/server.ts";
@@ -94,7 +94,8 @@ async function route(
   const found = find(request.url ?? "");
   if (!found) return sendText(response, 404, "Nothing here. GET / lists what is");
   const { standIn, path, target } = found;
-  const fault = faults.take(target, path);
+  const body = faults.needsBody(target, path) ? await peekBody(request) : "";
+  const fault = faults.take(target, path, body);
   const handle = (answer: ServerResponse) => standIn.handle(request, answer, path);
   await (fault ? answerWithFault(fault, request, response, handle) : handle(response));
 }

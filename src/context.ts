@@ -14,6 +14,8 @@ export type Options = {
   /** Origins exempt from the guard on customers' URLs. */
   webhookDevOrigins: readonly string[];
   callJoinSeconds: number;
+  /** How many of one organization's web calls may be live at once. */
+  liveWebCalls: number;
 };
 
 /** Who asks, of what, and when: the first argument of every verb. Lives for one request. */

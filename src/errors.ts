@@ -14,6 +14,8 @@ export type FailureCode =
   | "agent_not_found"
   | "call_not_found"
   | "call_ended"
+  | "analysis_not_ready"
+  | "phone_purchase_not_found"
   | "webhook_history_not_found"
   | "limit_reached"
   | "concurrency_limit"

@@ -33,6 +33,7 @@ function wiringOf(env: Env): Wiring & SessionWiring {
       keyCheckSecret: settings.KEY_CHECK_SECRET,
       webhookDevOrigins: settings.WEBHOOK_DEV_ORIGINS.split(",").filter(Boolean),
       callJoinSeconds: settings.CALL_JOIN_SECONDS,
+      liveWebCalls: settings.LIVE_WEB_CALLS,
     },
     system: system(db),
     tenant: (organizationId) => tenant(db, organizationId),
@@ -91,7 +92,7 @@ function gateOf(env: Env, routingTag: string): Gate {
     beginChange: (id) => callObject(stub, async (s) => s.beginChange(id), options),
     finishChange: (token, key) =>
       callObject(stub, async (s) => s.finishChange(token, key), options),
-    abandonChange: (token) => callObject(stub, async (s) => s.abandonChange(token), options),
+    refill: () => callObject(stub, async (s) => s.refill(), options),
   };
 }
 
@@ -104,6 +105,7 @@ function sessionOf(env: Env, callId: string): Session {
       callObject(stub, (s) => s.fetch(request), { ...options, repeatable: false }),
     end: (reason) => callObject(stub, async (s) => s.end(reason), options),
     transcript: () => callObject(stub, async (s) => s.transcript(), options),
+    watch: () => callObject(stub, async (s) => s.watch(), options),
   };
 }
 

@@ -1,9 +1,17 @@
 import * as z from "zod";
 import { fromBase64, toBase64 } from "./encoding.ts";
 
+/** A dot in a key's id would be read as the end of it in a sealed text. */
 const VaultKeys = z
-  .object({ primary: z.string(), keys: z.record(z.string(), z.string()) })
-  .refine(({ primary, keys }) => primary in keys, "the primary key is not among the keys");
+  .object({
+    primary: z.string(),
+    keys: z.record(
+      z.string().regex(/^[\w-]+$/),
+      z.string().regex(/^[\w+/-]{43}=?$/, "a key is 32 bytes in base64"),
+    ),
+  })
+  .transform(({ primary, keys }) => ({ primary, keys: new Map(Object.entries(keys)) }))
+  .refine(({ primary, keys }) => keys.has(primary), "the primary key is not among the keys");
 
 /** Seals small secrets for one organization and one row; nothing else can open them. */
 export type Vault = {
@@ -24,7 +32,7 @@ export function vault(vaultKeys: string): Vault {
     const name = `${keyId} ${organizationId}`;
     const known = derived.get(name);
     if (known !== undefined) return known;
-    const raw = keys[keyId];
+    const raw = keys.get(keyId);
     if (raw === undefined)
       throw new Error("A sealed text names a vault key that is not configured");
     const key = derive(raw, organizationId);

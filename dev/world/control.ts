@@ -94,7 +94,8 @@ Stand-ins: ${names.map((name) => `/${name}/`).join(" ")}
 GET    /received?kind=…&<field>=…   what they received
 DELETE /received                    forget it
 POST   /faults                      { target, mode: drop|delay|status|hang|garble, count,
-                                      ms (delay), status (status), path?, when?: before|after }
+                                      ms (delay), status (status), path?, match?: [in the body],
+                                      when?: before|after }
 GET    /faults                      faults still to happen
 DELETE /faults                      forget them
 POST   /clock                       { advanceSeconds }

@@ -11,6 +11,8 @@ const common = {
   count: z.int().positive(),
   /** Disturbs only requests whose path below the target's name contains this. */
   path: z.string().optional(),
+  /** Disturbs only requests whose body contains all of these; never a WebSocket. */
+  match: z.array(z.string()).min(1).optional(),
   /** `after`: the stand-in does its work first and only its answer is disturbed. */
   when: z.enum(["before", "after"]).default("before"),
 };
@@ -27,12 +29,16 @@ export type Faults = {
   add(fault: Fault): void;
   list(): Fault[];
   clear(): void;
+  /** Whether the body must be known before a fault can be chosen for this request. */
+  needsBody(target: string, path: string): boolean;
   /** The oldest fault meant for this request, used up by one. */
-  take(target: string, path: string): Fault | undefined;
+  take(target: string, path: string, body?: string): Fault | undefined;
 };
 
 export function createFaults(): Faults {
   let faults: Fault[] = [];
+  const aimedAt = (target: string, path: string) => (fault: Fault) =>
+    fault.target === target && path.includes(fault.path ?? "");
   return {
     add(fault) {
       faults.push(fault);
@@ -41,10 +47,12 @@ export function createFaults(): Faults {
     clear() {
       faults = [];
     },
-    take(target, path) {
-      const fault = faults.find(
-        (candidate) => candidate.target === target && path.includes(candidate.path ?? ""),
-      );
+    needsBody: (target, path) =>
+      faults.filter(aimedAt(target, path)).some((fault) => fault.match !== undefined),
+    take(target, path, body = "") {
+      const fault = faults
+        .filter(aimedAt(target, path))
+        .find(({ match }) => match?.every((part) => body.includes(part)) ?? true);
       if (!fault) return undefined;
       fault.count -= 1;
       if (fault.count === 0) faults = faults.filter((other) => other !== fault);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as z from "zod";
 
@@ -8,6 +9,24 @@ export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
+}
+
+/** The body, left in place for whoever handles the request. Empty when its length is not told. */
+export async function peekBody(request: IncomingMessage): Promise<string> {
+  const length = Number(request.headers["content-length"] ?? 0);
+  const chunks: Buffer[] = [];
+  for (let size = 0; size < length; ) {
+    const chunk: Buffer | null = request.read();
+    if (chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+    } else {
+      await once(request, "readable");
+    }
+  }
+  const body = Buffer.concat(chunks);
+  request.unshift(body);
+  return body.toString();
 }
 
 /** Throws `BadRequest` unless the body is JSON of that shape. */

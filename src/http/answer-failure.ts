@@ -1,12 +1,15 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { DatabaseError } from "../db/failure.ts";
-import { type Failure, failure, Unavailable } from "../errors.ts";
+import { type Failure, type FailureCode, failure, Unavailable } from "../errors.ts";
 import { log } from "../log.ts";
 import { PortError } from "../ports/failure.ts";
 import { retryAfter, setRateHeaders } from "./rate-headers.ts";
 import { Refusal, wireCode } from "./refusal.ts";
 import type { Http } from "./types.ts";
+
+/** What a caller should simply ask again. */
+const RETRY_SOON: readonly FailureCode[] = ["unavailable", "analysis_not_ready"];
 
 /** Every error of every request ends here, and leaves in one shape that says nothing of the inside. */
 export function answerFailure(error: Error, c: Context<Http>): Response {
@@ -19,7 +22,7 @@ export function answerFailure(error: Error, c: Context<Http>): Response {
       headers.set("Retry-After", String(retryAfter(rates)));
     }
   }
-  if (refusal.failure.failed === "unavailable") headers.set("Retry-After", "1");
+  if (RETRY_SOON.includes(refusal.failure.failed)) headers.set("Retry-After", "1");
   return c.json(
     errorBody(refusal.failure, c.var.requestId),
     refusal.status,

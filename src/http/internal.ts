@@ -38,6 +38,8 @@ export const internal = new Hono<Http>()
         now: Date.now(),
         db: wiring.tenant(message.data.org),
         queue: wiring.queue,
+        catalogue: wiring.catalogue,
+        gates: wiring.gate,
         vault: wiring.vault,
         options: wiring.options,
       },

@@ -25,6 +25,9 @@ export function methodNotAllowed(routes: readonly RouterRoute[], c: Context<Http
 }
 
 function matches(template: string, path: string): boolean {
-  const pattern = template.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:\w+/g, "[^/]+");
+  const pattern = template
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .replace(/:\w+/g, "[^/]+")
+    .replaceAll("*", ".*");
   return new RegExp(`^${pattern}$`).test(path);
 }

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { FailureCode } from "../errors.ts";
 import { ErrorBody } from "./envelope.ts";
 import { contract, type Input, type Operation } from "./operation.ts";
-import { statusOf } from "./refusal.ts";
+import { statusOf, wireCode } from "./refusal.ts";
 
 export type Endpoint = {
   method: string;
@@ -16,12 +16,28 @@ export type Endpoint = {
 
 /** Refusals that any endpoint may answer, besides its own. */
 const COMMON: readonly FailureCode[] = [
+  "validation_failed",
   "missing_api_key",
+  "invalid_api_key",
+  "key_revoked",
+  "key_expired",
+  "ip_not_allowed",
   "missing_scope",
+  "organization_not_found",
   "rate_limited",
   "internal_error",
   "unavailable",
 ];
+
+const HEADERS = {
+  "X-Request-Id": "Names this request; the caller's own when it sent 1 to 128 URL-safe characters",
+  RateLimit: "How many requests are left in the window of the key and of the organization",
+  "RateLimit-Policy": "Both windows: `q` requests in `w` seconds",
+  "X-RateLimit-Limit": "The size of the tighter window",
+  "X-RateLimit-Remaining": "How many requests are left in the tighter window",
+  "X-RateLimit-Reset": "Seconds until the tighter window has one more slot",
+  "Retry-After": "Seconds to wait before trying again",
+};
 
 /** The contracts that `operation` and `valid` left on the routes. */
 export function endpointsOf(routes: readonly RouterRoute[]): Endpoint[] {
@@ -41,8 +57,10 @@ export function endpointsOf(routes: readonly RouterRoute[]): Endpoint[] {
   });
 }
 
+type Info = { title: string; version: string; description: string };
+
 /** OpenAPI 3.1, read from the routes themselves: what is documented is what is enforced. */
-export function openApi(routes: readonly RouterRoute[], info: { title: string; version: string }) {
+export function openApi(routes: readonly RouterRoute[], info: Info) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpointsOf(routes)) {
     const template = endpoint.path.replace(/:(\w+)/g, "{$1}");
@@ -53,34 +71,41 @@ export function openApi(routes: readonly RouterRoute[], info: { title: string; v
     openapi: "3.1.0",
     info,
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }],
     paths,
     components: {
       schemas: namedSchemas(),
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [
+          name,
+          { description, schema: { type: "string" } },
+        ]),
+      ),
       securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "X-API-Key" } },
     },
   };
 }
 
-function describe({ method, path, operation, inputs }: Endpoint) {
+function describe(endpoint: Endpoint) {
+  const { method, path, operation, inputs } = endpoint;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const body = inputs.find((input) => input.target === "json");
   return {
-    operationId: `${method.toLowerCase()}_${path.replace(/\W+/g, "_").replace(/^_|_$/g, "")}`,
+    operationId: `${method.toLowerCase()}${path.replace(/\W+/g, "-")}`,
     summary: operation.summary,
     description: `${operation.description ?? operation.summary}. Scope: \`${operation.scope}\`.`,
     tags: [path.split("/")[2] ?? "service"],
+    security: [{ apiKey: [operation.scope] }],
     parameters: [
       ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
       ...inputs.filter((input) => input.target === "query").flatMap(queryParameters),
     ],
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.schema.safeParse({}).success,
         content: { "application/json": { schema: jsonSchema(body.schema, "input") } },
       },
     }),
-    responses: responses(operation, inputs.length > 0),
+    responses: responses(endpoint),
   };
 }
 
@@ -94,27 +119,53 @@ function queryParameters({ schema }: Input) {
   }));
 }
 
-function responses(operation: Operation, hasInput: boolean) {
-  const good = Object.entries(operation.responses).map(([status, schema]) => [
+/** Every failure an endpoint may answer with; what is not among them breaks its contract. */
+export function failuresOf({ operation, inputs }: Endpoint): FailureCode[] {
+  const ofBody: FailureCode[] = inputs.some(({ target }) => target === "json")
+    ? ["payload_too_large"]
+    : [];
+  return [...new Set([...COMMON, ...ofBody, ...(operation.errors ?? [])])];
+}
+
+function responses(endpoint: Endpoint) {
+  const good = Object.entries(endpoint.operation.responses).map(([status, schema]) => [
     status,
-    {
-      description: schema.description ?? "Done",
-      content: { "application/json": { schema: jsonSchema(schema, "output") } },
-    },
+    response(
+      status,
+      schema.description ?? endpoint.operation.summary,
+      schema,
+      endpoint.operation.produces,
+    ),
   ]);
   const codes = new Map<number, string[]>();
-  const extra: FailureCode[] = hasInput ? ["validation_failed"] : [];
-  for (const code of [...COMMON, ...extra, ...(operation.errors ?? [])]) {
-    codes.set(statusOf[code], [...(codes.get(statusOf[code]) ?? []), code]);
+  for (const code of failuresOf(endpoint)) {
+    codes.set(statusOf[code], [...(codes.get(statusOf[code]) ?? []), `\`${wireCode(code)}\``]);
   }
   const refused = [...codes].map(([status, list]) => [
-    String(status),
-    {
-      description: list.map((code) => `\`${code}\``).join(", "),
-      content: { "application/json": { schema: jsonSchema(ErrorBody, "output") } },
-    },
+    status,
+    response(String(status), list.join(", "), ErrorBody),
   ]);
   return Object.fromEntries([...good, ...refused]);
+}
+
+function response(
+  status: string,
+  description: string,
+  schema: z.ZodType,
+  mediaType = "application/json",
+) {
+  const isWait = status === "429" || status === "503";
+  const names = Object.keys(HEADERS).filter((name) => {
+    if (name === "X-Request-Id") return true;
+    return name === "Retry-After" ? isWait : status !== "401";
+  });
+  return {
+    description,
+    headers: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ),
+    content: { [mediaType]: { schema: jsonSchema(schema, "output") } },
+  };
 }
 
 /** A schema with `.meta({ id })` becomes a `$ref`; any other is written in place. */
@@ -123,7 +174,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output") {
   if (id && io === "output") {
     return { $ref: `#/components/schemas/${id}` } as z.core.JSONSchema.BaseSchema;
   }
-  const { $schema, $defs, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  const { $schema, $defs, ...rest } = z.toJSONSchema(schema, { ...plain, io });
   return JSON.parse(
     JSON.stringify(rest).replaceAll("#/$defs/", "#/components/schemas/"),
   ) as z.core.JSONSchema.BaseSchema;
@@ -131,6 +182,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output") {
 
 function namedSchemas() {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
+    ...plain,
     io: "output",
     uri: (id) => `#/components/schemas/${id}`,
   });
@@ -138,3 +190,13 @@ function namedSchemas() {
     Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema]),
   );
 }
+
+/** Without what only repeats the type: a format's pattern, and the bounds of every integer. */
+const plain = {
+  unrepresentable: "any",
+  override({ jsonSchema: written }: { jsonSchema: z.core.JSONSchema.BaseSchema }) {
+    if (written.format) delete written.pattern;
+    if (written.minimum === Number.MIN_SAFE_INTEGER) delete written.minimum;
+    if (written.maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;
+  },
+} as const;

@@ -15,6 +15,8 @@ export type Operation = {
   description?: string;
   scope: Scope;
   responses: Record<number, z.ZodType>;
+  /** The media type of the good answers; JSON unless said. */
+  produces?: string;
   /** Beside those that every endpoint can answer. */
   errors?: readonly FailureCode[];
 };
@@ -75,18 +77,22 @@ function guardUrl(c: Context): void {
   }
 }
 
+/** No body at all stands for an empty object, since every field may be optional. */
 async function guardBody(c: Context): Promise<void> {
+  const sent = await readText(c);
   const type = c.req.header("content-type") ?? "";
-  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+  if (sent && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     throw new Refusal(
       failure("validation_failed", "Send a JSON body with Content-Type: application/json"),
     );
   }
-  const text = await readText(c);
+  const text = sent || "{}";
   const deep = guardDepth(text);
   if (deep) throw new Refusal(deep);
   const failed = guardValue("body", parse(text));
   if (failed) throw new Refusal(failed);
+  // Hono keeps promises here, whatever the type says.
+  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
 }
 
 function parse(text: string): unknown {
@@ -97,21 +103,26 @@ function parse(text: string): unknown {
   }
 }
 
-/** Reads no more than the limit, whatever the length header says; Hono keeps the text for later. */
+/** Reads no more than the limit, whatever the length header says. */
 async function readText(c: Context): Promise<string> {
   const tooLarge = new Refusal(
     failure("payload_too_large", `A JSON body has at most ${MAX_JSON_BYTES} bytes`),
   );
   if (Number(c.req.header("content-length") ?? 0) > MAX_JSON_BYTES) throw tooLarge;
-  const chunks: Uint8Array[] = [];
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  const decode = (...chunk: Parameters<TextDecoder["decode"]>) => {
+    try {
+      return decoder.decode(...chunk);
+    } catch {
+      throw new Refusal(failure("validation_failed", "The body is not valid UTF-8"));
+    }
+  };
+  let text = "";
   let size = 0;
   for await (const chunk of c.req.raw.body ?? []) {
     size += chunk.byteLength;
     if (size > MAX_JSON_BYTES) throw tooLarge;
-    chunks.push(chunk);
+    text += decode(chunk, { stream: true });
   }
-  const text = await new Blob(chunks).text();
-  // Hono keeps promises here, whatever the type says.
-  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
-  return text;
+  return text + decode();
 }

@@ -4,8 +4,17 @@ export const MAX_PAGE_SIZE = 100;
 
 /** Lenient: what is no number, or too small or large, is clamped, and `meta` says what was used. */
 export const Paging = z.object({
-  page: z.string().optional().meta({ description: "From 1; anything else is clamped" }),
-  pageSize: z.string().optional().meta({ description: "1 to 100; anything else is clamped" }),
+  page: z.string().optional().meta({
+    type: "integer",
+    description: "From 1; what is not is clamped, and `meta` says what was used",
+  }),
+  pageSize: z
+    .string()
+    .optional()
+    .meta({
+      type: "integer",
+      description: `1 to ${MAX_PAGE_SIZE}; what is not is clamped, and \`meta\` says what was used`,
+    }),
 });
 
 export type Page = { page: number; pageSize: number };
@@ -44,7 +53,7 @@ export function metaOf({ page, pageSize }: Page, totalCount: number): z.infer<ty
 }
 
 function clamp(text: string | undefined, low: number, high: number): number | undefined {
-  if (text === undefined) return undefined;
+  if (!text?.trim()) return undefined;
   const number = Math.trunc(Number(text));
   return Number.isNaN(number) ? undefined : Math.min(high, Math.max(low, number));
 }

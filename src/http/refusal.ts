@@ -17,6 +17,8 @@ export const statusOf = {
   key_not_found: 404,
   agent_not_found: 404,
   call_not_found: 404,
+  analysis_not_ready: 404,
+  phone_purchase_not_found: 404,
   webhook_history_not_found: 404,
   method_not_allowed: 405,
   call_ended: 409,

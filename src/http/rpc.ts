@@ -12,11 +12,17 @@ export async function callObject<Stub, T>(
   try {
     return await call(newStub());
   } catch (first) {
-    if (!repeatable) throw new Unavailable(what, { cause: first });
+    if (!repeatable || isFinal(first)) throw new Unavailable(what, { cause: first });
     try {
       return await call(newStub());
     } catch (second) {
       throw new Unavailable(what, { cause: second });
     }
   }
+}
+
+/** What the object's own code threw it would throw again, and an overloaded one needs fewer calls. */
+function isFinal(error: unknown): boolean {
+  const { remote, retryable, overloaded } = Object(error) as Record<string, unknown>;
+  return overloaded === true || (remote === true && retryable !== true);
 }

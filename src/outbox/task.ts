@@ -1,12 +1,13 @@
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Context } from "../context.ts";
 import type { statements } from "../db/statements.ts";
+import type { Gate } from "../resources/keys/gate-types.ts";
 
 /** What the queue's handlers know: an organization, and no key that asks. */
 export type TaskContext = Pick<
   Context,
-  "organizationId" | "now" | "db" | "queue" | "vault" | "options"
->;
+  "organizationId" | "now" | "db" | "queue" | "catalogue" | "vault" | "options"
+> & { gates(routingTag: string): Gate };
 
 export type Outcome = {
   /** Committed together with the outbox row: an outcome is never recorded without its work. */

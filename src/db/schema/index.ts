@@ -1,4 +1,5 @@
 export { agents } from "./agents.ts";
+export { analyses } from "./analyses.ts";
 export { calls, type TranscriptEntry, transcripts } from "./calls.ts";
 export { apiKeys, keyAudit } from "./keys.ts";
 export { organizations } from "./organizations.ts";

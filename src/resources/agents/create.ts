@@ -1,12 +1,13 @@
-import { count, eq } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
+import { assertBelowCeiling, isAtCeiling } from "../../db/ceiling.ts";
 import { agents } from "../../db/schema/index.ts";
 import { type Failure, failure, invalid } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { languageTag } from "./language.ts";
 import type { AgentRow } from "./view.ts";
-import { chooseVoice } from "./voice.ts";
+import { type ChosenVoice, chooseVoice } from "./voice.ts";
 
 export const MAX_AGENTS = 1_000;
 
@@ -28,42 +29,61 @@ export async function createAgent(
   if (!languageTag(input.language)) return invalid("language", "is not a known language");
   const chosen = chooseVoice(ctx.catalogue, input.voice);
   if (!chosen) return invalid("voice", "is neither a gender nor a voice of GET /v1/agents/voices");
-  const own = eq(agents.orgId, ctx.organizationId);
-  const [[existing]] = await ctx.db.read((q) => [
-    q.select({ count: count() }).from(agents).where(own),
-  ]);
-  if ((existing?.count ?? 0) >= MAX_AGENTS) {
+  return insert(ctx, input, chosen);
+}
+
+const CEILING = "agents";
+
+async function insert(
+  ctx: Context,
+  input: Persona,
+  chosen: ChosenVoice,
+): Promise<AgentRow | Failure> {
+  const at = new Date(ctx.now);
+  const { organizationId } = ctx;
+  try {
+    const [, , [row]] = await ctx.db.write((q) => [
+      ...assertBelowCeiling(q, {
+        organizationId,
+        name: CEILING,
+        counted: sql`select count(*) from ${agents} where org_id = ${organizationId}`,
+        most: MAX_AGENTS,
+      }),
+      q
+        .insert(agents)
+        .values(newRow(ctx, input, chosen, at))
+        .returning(),
+    ]);
+    if (!row) throw new Error("an insert returned no row");
+    return row;
+  } catch (error) {
+    if (!isAtCeiling(error, CEILING)) throw error;
     return failure("limit_reached", `An organization has at most ${MAX_AGENTS} agents`);
   }
-  const at = new Date(ctx.now);
-  const [[row]] = await ctx.db.write((q) => [
-    q
-      .insert(agents)
-      .values({
-        orgId: ctx.organizationId,
-        id: newId("agt", ctx.now),
-        kind: "conversation",
-        name: input.name,
-        companyName: input.company_name,
-        industry: input.industry,
-        language: input.language,
-        taskType: input.task_type,
-        firstMessage: firstMessage(input),
-        systemPrompt: systemPrompt(input),
-        provider: chosen.provider,
-        model: null,
-        voiceProvider: chosen.provider,
-        voiceModel: chosen.model,
-        voiceId: chosen.voice.voice_id,
-        hipaa: false,
-        endCallPhrases: [],
-        createdAt: at,
-        updatedAt: at,
-      })
-      .returning(),
-  ]);
-  if (!row) throw new Error("an insert returned no row");
-  return row;
+}
+
+function newRow(ctx: Context, input: Persona, chosen: ChosenVoice, at: Date): AgentRow {
+  return {
+    orgId: ctx.organizationId,
+    id: newId("agt", ctx.now),
+    kind: "conversation",
+    name: input.name,
+    companyName: input.company_name,
+    industry: input.industry,
+    language: input.language,
+    taskType: input.task_type,
+    firstMessage: firstMessage(input),
+    systemPrompt: systemPrompt(input),
+    provider: chosen.provider,
+    model: null,
+    voiceProvider: chosen.provider,
+    voiceModel: chosen.model,
+    voiceId: chosen.voice.voice_id,
+    hipaa: false,
+    endCallPhrases: [],
+    createdAt: at,
+    updatedAt: at,
+  };
 }
 
 type Persona = z.output<typeof CreateAgent>;

@@ -4,11 +4,20 @@ import type { Context } from "../../context.ts";
 import { calls } from "../../db/schema/index.ts";
 import type { CallRow } from "./view.ts";
 
-const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+/** Beyond these years ISO 8601 and Postgres write differently; an offset may lead out of them. */
+const instant = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .refine((text) => /^(?!0000)\d{4}-/.test(new Date(text).toISOString()), {
+    error: "must be between the years 1 and 9999",
+  });
 
 export const CallFilters = z.object({
   type: z.enum(["web", "phone"]).optional(),
-  status: z.coerce.number().int().min(0).max(7).optional(),
+  status: z
+    .string()
+    .regex(/^[0-7]$/, "must be a status from 0 to 7")
+    .transform(Number)
+    .optional(),
   assistantId: z.string().optional(),
   startDate: instant.optional(),
   endDate: instant.optional(),

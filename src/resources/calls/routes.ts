@@ -4,11 +4,15 @@ import { Unavailable } from "../../errors.ts";
 import { Ok, ok } from "../../http/envelope.ts";
 import { operation, valid } from "../../http/operation.ts";
 import { Meta, metaOf, Paging, pageOf } from "../../http/page.ts";
-import { unwrap } from "../../http/refusal.ts";
+import { Refusal, unwrap } from "../../http/refusal.ts";
 import type { Http } from "../../http/types.ts";
+import { Analysis } from "./analysis/analysis.ts";
+import { readAnalysisOf } from "./analysis/read.ts";
 import { endCall } from "./end.ts";
 import { findCall } from "./find.ts";
 import { CallFilters, listCalls } from "./list.ts";
+import { watchCall } from "./live-events.ts";
+import { StartPhoneCall, startPhoneCall } from "./start-phone.ts";
 import { StartWebCall, startWebCall } from "./start-web.ts";
 import { readTranscript } from "./transcript.ts";
 import { Call, CallDetails, detailsOf, TranscriptLine, viewOf } from "./view.ts";
@@ -50,7 +54,7 @@ export const calls = new Hono<Http>()
       summary: "Start a web call",
       scope: "calls:write",
       responses: { 201: StartedCall },
-      errors: ["agent_not_found"],
+      errors: ["agent_not_found", "concurrency_limit"],
     }),
     valid("json", StartWebCall),
     async (c) => {
@@ -72,6 +76,19 @@ export const calls = new Hono<Http>()
         },
         201,
       );
+    },
+  )
+  .post(
+    "/phone/initiate",
+    operation({
+      summary: "Start a phone call from a purchased number",
+      scope: "calls:write",
+      responses: { 201: Ok(Call).extend({ callId: z.string() }) },
+      errors: ["phone_purchase_not_found"],
+    }),
+    valid("json", StartPhoneCall),
+    (c) => {
+      throw new Refusal(startPhoneCall(c.req.valid("json")));
     },
   )
   .get(
@@ -98,6 +115,38 @@ export const calls = new Hono<Http>()
     async (c) => {
       const entries = unwrap(await readTranscript(c.var.context, c.req.param("id")));
       return c.json(ok("Transcript", entries));
+    },
+  )
+  .get(
+    "/:id/analysis",
+    operation({
+      summary: "Read what a call was about",
+      description: "Made after the call; until then 404 `analysis_not_ready` with `Retry-After`",
+      scope: "calls:read",
+      responses: { 200: Ok(Analysis) },
+      errors: ["call_not_found", "analysis_not_ready"],
+    }),
+    async (c) => {
+      const analysis = unwrap(await readAnalysisOf(c.var.context, c.req.param("id")));
+      return c.json(ok("Analysis", analysis));
+    },
+  )
+  .get(
+    "/:id/events",
+    operation({
+      summary: "Watch a call as it happens",
+      description: "Server-sent events: what was said so far, then each line, state and the end",
+      scope: "calls:read",
+      produces: "text/event-stream",
+      responses: { 200: z.string() },
+      errors: ["call_not_found"],
+    }),
+    async (c) => {
+      const events = unwrap(await watchCall(c.var.context, c.req.param("id")));
+      return c.body(events, 200, {
+        "Content-Type": "text/event-stream",
+        "Cache-Control": "no-store",
+      });
     },
   )
   .post(

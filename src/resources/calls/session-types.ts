@@ -39,4 +39,6 @@ export type Session = {
   end(reason: EndReason): Promise<boolean>;
   /** What was said so far; null once the call's record is complete in Postgres. */
   transcript(): Promise<TranscriptEntry[] | null>;
+  /** Server-sent events from now until the end; null when the call is over. */
+  watch(): Promise<ReadableStream<Uint8Array> | null>;
 };

@@ -15,15 +15,16 @@ import {
   step,
   type TurnEffect,
   type TurnEvent,
-  transcriptAt,
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
 import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
 import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
-import { endingOf, writeEnding, writeJoined } from "./session/final-write.ts";
+import { endingOf, entriesAt, writeEnding, writeJoined } from "./session/final-write.ts";
+import { floodGuard } from "./session/flood.ts";
 import { readyMessage } from "./session/ready.ts";
-import { admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
+import { ABUSE, admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
+import { openWatchers } from "./session/watchers.ts";
 import type { Preparation } from "./session-types.ts";
 
 /** How long the greeting waits for a `start` that may change formats. */
@@ -43,6 +44,8 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   readonly #wiring: SessionWiring;
   readonly #store: ReturnType<typeof sessionStore>;
   #engine: Engine | null = null;
+  readonly #flood = floodGuard();
+  readonly #watchers = openWatchers();
   #writing: Promise<void> | null = null;
   /** Audio that came before the session began: its format is not certain until then. */
   #early: ArrayBuffer[] = [];
@@ -59,7 +62,10 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   protected abstract wire(env: Env): SessionWiring;
 
   async prepare(preparation: Preparation): Promise<void> {
+    const { doomed, over } = this.#store.state;
+    if (over) return;
     this.#store.set({ preparation });
+    if (doomed) this.#hangUp(doomed);
     await this.#setAlarm();
   }
 
@@ -94,7 +100,11 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer) {
     if (socket !== this.#socket() || !this.#isOpen()) return;
-    if (typeof message === "string") this.#onText(readClientMessage(message));
+    const bytes = typeof message === "string" ? message.length : message.byteLength;
+    if (this.#flood.isAbuse(bytes, Date.now())) {
+      socket.close(ABUSE, "too much at once");
+      this.#hangUp("error");
+    } else if (typeof message === "string") this.#onText(readClientMessage(message));
     else this.#onAudio(message);
     await this.#setAlarm();
   }
@@ -132,6 +142,8 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   async end(reason: EndReason): Promise<boolean> {
+    const { preparation, over } = this.#store.state;
+    if (!preparation && !over) this.#store.set({ doomed: reason });
     if (!this.#isOpen()) return false;
     this.#hangUp(reason);
     await this.#writeEnding();
@@ -140,7 +152,12 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   transcript(): TranscriptEntry[] | null {
-    return this.#store.state.preparation ? this.#entries() : null;
+    return this.#store.state.preparation ? entriesAt(this.#store.state.turn, Date.now()) : null;
+  }
+
+  watch(): ReadableStream<Uint8Array> | null {
+    if (!this.#isOpen()) return null;
+    return this.#watchers.add(entriesAt(this.#store.state.turn, Date.now()));
   }
 
   #onText(message: ClientMessage | ClientMessageError) {
@@ -167,14 +184,9 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       this.#early.push(frame);
       return;
     }
-    if ((format?.encoding ?? "pcm16") === "pcm16" && frame.byteLength % 2 === 1) {
-      this.#send({
-        type: "error",
-        code: "odd_audio",
-        message: "A frame of pcm16 must have an even number of bytes",
-      });
-      return;
-    }
+    const verdict = this.#flood.admitAudio(frame.byteLength, format ?? DEFAULT_AUDIO, Date.now());
+    if (verdict.error) this.#send(verdict.error);
+    if (!verdict.isTaken) return;
     if (!turn.voice) this.#dispatch({ type: "audio_received" });
     this.#running().hear(frame);
   }
@@ -244,7 +256,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   /** The call is over: its end is fixed in storage first, then told, then written to Postgres. */
   #conclude(reason: EndReason) {
-    const { preparation, joinedAt, ending } = this.#store.state;
+    const { preparation, joinedAt, turn, ending } = this.#store.state;
     if (!preparation || ending) return;
     const now = Date.now();
     this.#store.set({
@@ -252,7 +264,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
         reason,
         startedAt: joinedAt,
         endedAt: now,
-        entries: this.#entries(),
+        entries: entriesAt(turn, now),
       }),
       writeAt: now,
       turnAt: null,
@@ -262,6 +274,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     this.#engine?.stop();
     this.#send({ type: "ended", reason });
     for (const socket of this.ctx.getWebSockets()) socket.close(closeCodeOf(reason), reason);
+    this.#watchers.close();
     this.ctx.waitUntil(this.#setAlarm());
   }
 
@@ -304,14 +317,6 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     return this.#engine;
   }
 
-  #entries(): TranscriptEntry[] {
-    const { turn } = this.#store.state;
-    if (!turn) return [];
-    return transcriptAt(turn, Date.now()).map(({ role, content, interrupted }) =>
-      interrupted ? { role, content, interrupted } : { role, content },
-    );
-  }
-
   #isOpen(): boolean {
     const { preparation, ending } = this.#store.state;
     return preparation !== null && ending === null;
@@ -321,8 +326,9 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     return this.ctx.getWebSockets().findLast((socket) => socket.readyState === WebSocket.OPEN);
   }
 
-  #send(message: object) {
+  #send(message: Record<string, unknown>) {
     this.#socket()?.send(JSON.stringify(message));
+    this.#watchers.tell(message);
   }
 
   async #setAlarm() {

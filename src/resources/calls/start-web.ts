@@ -1,14 +1,15 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
+import { assertBelowCeiling, isAtCeiling } from "../../db/ceiling.ts";
 import { DatabaseError } from "../../db/failure.ts";
-import { agents, calls } from "../../db/schema/index.ts";
-import { type Failure, failure } from "../../errors.ts";
+import { agents, apiKeys, calls } from "../../db/schema/index.ts";
+import { type Failure, failure, isFailure } from "../../errors.ts";
 import { newCallId } from "../../ids.ts";
 import { publishDue } from "../../outbox/publish.ts";
 import { languageTag } from "../agents/language.ts";
 import type { AgentRow } from "../agents/view.ts";
-import { dueOf, newEvent, recordEvent } from "../webhooks/events.ts";
+import { dueOf, type NewEvent, newEvent, recordEvent } from "../webhooks/events.ts";
 import { eventData } from "./event-data.ts";
 import type { SessionAgent } from "./session-types.ts";
 import { callStatus } from "./status.ts";
@@ -33,7 +34,7 @@ export async function startWebCall(
     ctx.now,
   );
   const written = await write(ctx, call, event);
-  if (!written) return failure("agent_not_found", "There is no such agent");
+  if (isFailure(written)) return written;
   await ctx.sessions(call.id).prepare({
     organizationId: ctx.organizationId,
     callId: call.id,
@@ -64,10 +65,20 @@ function newCall(ctx: Context, assistantId: string): CallRow {
   };
 }
 
-/** Null when there is no such agent: then the call's foreign key refuses the whole batch. */
-async function write(ctx: Context, call: CallRow, event: Parameters<typeof recordEvent>[2]) {
+const CEILING = "live_web_calls";
+const REVOKED = "revoked_key";
+
+/** An unknown agent, or one call too many, refuses the whole batch. */
+async function write(ctx: Context, call: CallRow, event: NewEvent) {
   try {
-    const [[agent], , , , outboxRows] = await ctx.db.write((q) => [
+    const [, , , [agent], , , , outboxRows] = await ctx.db.write((q) => [
+      q.execute(refuseRevokedKey(ctx)),
+      ...assertBelowCeiling(q, {
+        organizationId: ctx.organizationId,
+        name: CEILING,
+        counted: sql`select count(*) from ${calls} where ${openWebCalls(ctx)}`,
+        most: ctx.options.liveWebCalls,
+      }),
       q
         .select()
         .from(agents)
@@ -75,11 +86,35 @@ async function write(ctx: Context, call: CallRow, event: Parameters<typeof recor
       q.insert(calls).values(call),
       ...recordEvent(q, ctx.organizationId, event),
     ]);
-    return agent ? { agent, due: dueOf(outboxRows) } : null;
+    if (!agent) throw new Error("a call was written for an agent that is not there");
+    return { agent, due: dueOf(outboxRows) };
   } catch (error) {
-    if (error instanceof DatabaseError && error.constraint === "calls_agent") return null;
+    if (error instanceof DatabaseError && error.constraint === "calls_agent") {
+      return failure("agent_not_found", "There is no such agent");
+    }
+    if (isAtCeiling(error, REVOKED)) {
+      return failure("key_revoked", "This API key has been revoked");
+    }
+    if (isAtCeiling(error, CEILING)) {
+      return failure("concurrency_limit", `At most ${ctx.options.liveWebCalls} web calls at once`);
+    }
     throw error;
   }
+}
+
+/**
+ * The key was good when it was admitted. Holding its row makes a revocation wait for this call and
+ * then find it, or makes this call see the revocation.
+ */
+function refuseRevokedKey(ctx: Context) {
+  return sql`
+    select refuse_at_ceiling((status = 'revoked')::int, 1, ${REVOKED}) from ${apiKeys}
+    where org_id = ${ctx.organizationId} and id = ${ctx.keyId} for share`;
+}
+
+function openWebCalls(ctx: Context) {
+  // The literal is what the partial index is made for.
+  return and(eq(calls.orgId, ctx.organizationId), eq(calls.type, "web"), sql`status < 3`);
 }
 
 function sessionAgent(row: AgentRow): SessionAgent {

@@ -34,12 +34,24 @@ function parseAddress(text: string) {
   if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text) && !/^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text)) {
     return null;
   }
-  if (/(^|\.)0\d/.test(text) || !ipaddr.isValid(text)) return null;
-  const address = ipaddr.parse(text);
+  // "010" is eight to some and ten to others, also in the dotted end of an IPv6 address.
+  if (/(^|[.:])0\d+\.|\.0\d/.test(text)) return null;
+  const plain = text.includes(":") ? text.replace(DOTTED_END, inHex) : text;
+  if (!ipaddr.isValid(plain)) return null;
+  const address = ipaddr.parse(plain);
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
     return { address: address.toIPv4Address(), mapped: true };
   }
   return { address, mapped: false };
+}
+
+const DOTTED_END = /(?<=:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
+
+/** The library takes any IPv6 address with a dotted end for a mapped one, so it never sees one. */
+function inHex(dotted: string, ...bytes: string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+  if (Math.max(a, b, c, d) > 255) return dotted;
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
 function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, length: number): string {

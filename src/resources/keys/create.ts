@@ -1,18 +1,22 @@
-import { count, eq } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
+import { assertBelowCeiling, isAtCeiling } from "../../db/ceiling.ts";
 import { apiKeys, keyAudit } from "../../db/schema/index.ts";
 import { type Failure, failure, invalid, isFailure } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { checkDestination } from "../webhooks/destination.ts";
 import { newWebhookSecret } from "../webhooks/secret.ts";
 import { canonicalRange } from "./address.ts";
-import { gateKeyOf } from "./change.ts";
+import { AUDIT_TIME, gateKeyOf } from "./change.ts";
 import { Scopes } from "./scopes.ts";
 import { newPublicKey, newSecret } from "./secret.ts";
 import type { KeyRow } from "./view.ts";
 
 export const MAX_KEYS = 1_000;
+
+/** Later ones have no ISO 8601 form that Postgres reads. */
+const LAST_YEAR = 9_999;
 
 const range = z.string().transform((text, issues) => {
   const canonical = canonicalRange(text);
@@ -21,10 +25,19 @@ const range = z.string().transform((text, issues) => {
   return z.NEVER;
 });
 
+/** RFC 3339, and offsets without their colon, as many languages print them. */
+const expiry = z
+  .string()
+  .transform((text) => text.toUpperCase().replace(/([+-]\d\d)(\d\d)$/, "$1:$2"))
+  .pipe(z.iso.datetime({ offset: true }))
+  .transform((text) => new Date(text))
+  .refine((date) => date.getUTCFullYear() <= LAST_YEAR, `must be before the year ${LAST_YEAR + 1}`)
+  .meta({ description: "An ISO 8601 date-time with an offset or Z" });
+
 export const CreateKey = z.object({
   name: z.string().min(1).max(200).default("API key"),
   scopes: Scopes.optional().meta({ description: "Default: the scopes of the calling key" }),
-  expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  expiresAt: expiry.nullish(),
   rateLimitPerMinute: z.int().min(1).max(1_000).nullish(),
   rateLimitPerHour: z.int().min(1).max(10_000).nullish(),
   allowedIps: z.array(range).min(1).max(100).nullish(),
@@ -47,21 +60,42 @@ export async function createKey(
     scopes: input.scopes ?? [...ctx.scopes],
   });
   const mark = await ctx.gate.beginChange(row.id);
-  const [[created]] = await ctx.db.write((q) => [
-    q.insert(apiKeys).values(row).returning(),
-    q.insert(keyAudit).values({
-      orgId: ctx.organizationId,
-      id: newId("aud", ctx.now),
-      keyId: row.id,
-      action: "created",
-      actorKeyId: ctx.keyId,
-      details: { scopes: row.scopes },
-      at: new Date(ctx.now),
-    }),
-  ]);
-  if (!created) throw new Error("an insert returned no row");
+  const created = await insert(ctx, row);
+  if (isFailure(created)) return created;
   await ctx.gate.finishChange(mark.token, gateKeyOf(created));
   return { row: created, secrets };
+}
+
+const CEILING = "api_keys";
+
+/** Refused here only by a race for the last place; the mark that is left then lapses by itself. */
+async function insert(ctx: Context, row: typeof apiKeys.$inferInsert): Promise<KeyRow | Failure> {
+  const { organizationId } = ctx;
+  try {
+    const [, , [created]] = await ctx.db.write((q) => [
+      ...assertBelowCeiling(q, {
+        organizationId,
+        name: CEILING,
+        counted: sql`select count(*) from ${apiKeys} where org_id = ${organizationId}`,
+        most: MAX_KEYS,
+      }),
+      q.insert(apiKeys).values(row).returning(),
+      q.insert(keyAudit).values({
+        orgId: ctx.organizationId,
+        id: newId("aud", ctx.now),
+        keyId: row.id,
+        action: "created",
+        actorKeyId: ctx.keyId,
+        details: { scopes: row.scopes },
+        at: AUDIT_TIME,
+      }),
+    ]);
+    if (!created) throw new Error("an insert returned no row");
+    return created;
+  } catch (error) {
+    if (!isAtCeiling(error, CEILING)) throw error;
+    return tooMany();
+  }
 }
 
 type Facts = Pick<
@@ -107,16 +141,17 @@ export async function newKey(
 }
 
 function checkInput(ctx: Context, input: z.output<typeof CreateKey>) {
-  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
+  const expiresAt = input.expiresAt ?? null;
   if (expiresAt && expiresAt.getTime() <= ctx.now) {
     return invalid("expiresAt", "must be in the future");
   }
-  const callbackUrl = input.callbackUrl
-    ? checkDestination("callbackUrl", input.callbackUrl, {
-        devOrigins: ctx.options.webhookDevOrigins,
-        ownOrigin: ctx.options.publicUrl,
-      })
-    : null;
+  const callbackUrl =
+    typeof input.callbackUrl === "string"
+      ? checkDestination("callbackUrl", input.callbackUrl, {
+          devOrigins: ctx.options.webhookDevOrigins,
+          ownOrigin: ctx.options.publicUrl,
+        })
+      : null;
   if (isFailure(callbackUrl)) return callbackUrl;
   return {
     expiresAt,
@@ -132,5 +167,9 @@ async function refuseBeyondCeiling(ctx: Context): Promise<Failure | null> {
     q.select({ keys: count() }).from(apiKeys).where(eq(apiKeys.orgId, ctx.organizationId)),
   ]);
   if ((row?.keys ?? 0) < MAX_KEYS) return null;
+  return tooMany();
+}
+
+function tooMany(): Failure {
   return failure("limit_reached", `An organization has at most ${MAX_KEYS} keys`);
 }

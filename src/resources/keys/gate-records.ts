@@ -2,6 +2,7 @@ import { and, eq, inArray, or } from "drizzle-orm";
 import { apiKeys, organizations } from "../../db/schema/index.ts";
 import type { System } from "../../db/system.ts";
 import type { Tenant } from "../../db/tenant.ts";
+import { Unavailable } from "../../errors.ts";
 import { gateKeyOf } from "./change.ts";
 import type { GateRecords } from "./gate.ts";
 
@@ -12,14 +13,20 @@ export function gateRecords(doors: {
 }): GateRecords {
   return {
     async fill(routingTag) {
-      const [found, keys] = await doors.system.run((q) => [
-        q.select().from(organizations).where(eq(organizations.routingTag, routingTag)),
-        q
-          .select({ key: apiKeys })
-          .from(apiKeys)
-          .innerJoin(organizations, eq(organizations.id, apiKeys.orgId))
-          .where(eq(organizations.routingTag, routingTag)),
-      ]);
+      const ask = () =>
+        doors.system.run((q) => [
+          q.select().from(organizations).where(eq(organizations.routingTag, routingTag)),
+          q
+            .select({ key: apiKeys })
+            .from(apiKeys)
+            .innerJoin(organizations, eq(organizations.id, apiKeys.orgId))
+            .where(eq(organizations.routingTag, routingTag)),
+        ]);
+      // A database that sleeps may miss the first question.
+      const [found, keys] = await ask().catch((error) => {
+        if (error instanceof Unavailable) return ask();
+        throw error;
+      });
       const [organization] = found;
       if (!organization) return null;
       return {

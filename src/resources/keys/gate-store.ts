@@ -13,12 +13,16 @@ const PRUNE_AFTER_HITS = 100;
  */
 export function gateStore(sql: SqlStorage) {
   createTables(sql);
+  // An object that idles between requests never lives for as many hits as the pruning waits for.
+  sql.exec("DELETE FROM hits WHERE at <= (SELECT max(at) FROM hits) - ?", WINDOW_MS);
   const memory = load(sql);
   let hitsSincePrune = 0;
 
   return {
     organization: (): GateOrganization | null => memory.organization,
-    setOrganization(organization: GateOrganization) {
+    /** Closed stays closed: an answer of Postgres can be older than the one before it. */
+    setOrganization(found: GateOrganization) {
+      const organization = { ...found, closed: found.closed || !!memory.organization?.closed };
       memory.organization = organization;
       write(sql, "organization", organization);
     },

@@ -40,7 +40,8 @@ export type ChangeMark = { token: string; version: number };
 export type Gate = {
   admit(knock: Knock): Promise<Admission>;
   beginChange(keyId: string): Promise<ChangeMark>;
+  /** Also when nothing was changed; `key` is the newest that the changer has seen. */
   finishChange(token: string, key: GateKey): Promise<void>;
-  /** The change was refused before it began: the mark goes without a trace. */
-  abandonChange(token: string): Promise<void>;
+  /** Takes over what Postgres says of the organization, which is otherwise read only once. */
+  refill(): Promise<void>;
 };

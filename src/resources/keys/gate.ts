@@ -26,6 +26,7 @@ export abstract class KeyGateObject<Env> extends DurableObject<Env> {
   readonly #records: GateRecords;
   readonly #store: ReturnType<typeof gateStore>;
   #lastNow = 0;
+  #filling: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -43,12 +44,16 @@ export abstract class KeyGateObject<Env> extends DurableObject<Env> {
     const known = this.#store.byHash(knock.hash);
     const uncertain = known ? marks.some((m) => m.keyId === known.id) : marks.length > 0;
     if (uncertain) await this.#readThrough(organization.id, knock.hash);
-    if (organization.closed) {
-      return { admitted: false, code: "organization_not_found", rates: null };
-    }
     const key = uncertain ? this.#store.byHash(knock.hash) : known;
     const now = this.#now();
-    const { code, rates } = decide(key, knock.address, this.#store.windows(key?.id ?? ""), now);
+    const { code, rates } = decide({
+      key,
+      address: knock.address,
+      closed: organization.closed,
+      windows: this.#store.windows(key?.id ?? ""),
+      now,
+      lag: now - Date.now(),
+    });
     if (code !== null || !key || !rates) {
       return { admitted: false, code: code ?? "invalid_api_key", rates };
     }
@@ -79,21 +84,27 @@ export abstract class KeyGateObject<Env> extends DurableObject<Env> {
     this.#store.unmark(token);
   }
 
-  abandonChange(token: string): void {
-    this.#store.unmark(token);
+  refill(): Promise<void> {
+    return this.#fill();
   }
 
   /** Filled once, by the first request of the organization's life with this gate. */
   async #organization() {
-    const known = this.#store.organization();
-    if (known) return known;
+    if (!this.#store.organization()) {
+      this.#filling ??= this.#fill().finally(() => {
+        this.#filling = null;
+      });
+      await this.#filling;
+    }
+    return this.#store.organization();
+  }
+
+  async #fill(): Promise<void> {
     const routingTag = this.ctx.id.name;
-    if (!routingTag) return null;
-    const fill = await this.#records.fill(routingTag);
-    if (!fill) return null;
+    const fill = routingTag ? await this.#records.fill(routingTag) : null;
+    if (!fill || !routingTag) return;
     for (const key of fill.keys) this.#store.put(key);
     this.#store.setOrganization({ id: fill.organizationId, routingTag, closed: fill.closed });
-    return this.#store.organization();
   }
 
   /** Takes over what Postgres says, and drops the marks whose end it shows. */

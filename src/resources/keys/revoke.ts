@@ -15,7 +15,8 @@ export async function revokeKey(ctx: Context, id: string): Promise<KeyRow | Fail
           details: {},
         },
   );
-  if (isFailure(revoked)) return revoked.failed === "key_is_revoked" ? findKey(ctx, id) : revoked;
+  if (isFailure(revoked) && revoked.failed !== "key_is_revoked") return revoked;
+  // Also the second time: the first may have been cut off after its commit.
   ctx.later(endCallsOfKey(ctx, id));
-  return revoked;
+  return isFailure(revoked) ? findKey(ctx, id) : revoked;
 }

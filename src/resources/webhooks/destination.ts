@@ -2,6 +2,8 @@ import { type Failure, invalid } from "../../errors.ts";
 
 const INTERNAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/;
 
+const hostOf = (url: string) => URL.parse(url)?.hostname.replace(/\.$/, "");
+
 /**
  * Whether a customer's URL may be called at all, judged by its form alone: nothing is resolved.
  * Returns the URL as the platform will dial it. The platform's strictly public fetch is the wall
@@ -25,6 +27,6 @@ export function checkDestination(
   if (!host.includes(".") || INTERNAL_NAME.test(host)) {
     return invalid(path, "must name a public host");
   }
-  if (url.origin === rules.ownOrigin) return invalid(path, "must not be this service itself");
+  if (host === hostOf(rules.ownOrigin)) return invalid(path, "must not be this service itself");
   return url.href;
 }

@@ -4,6 +4,11 @@ export type AudioFormat = { encoding: "pcm16" | "mulaw"; sampleRate: number };
 
 export const DEFAULT_AUDIO: AudioFormat = { encoding: "pcm16", sampleRate: 16_000 };
 
+/** How long so many bytes of audio last. */
+export function audioMs(bytes: number, { encoding, sampleRate }: AudioFormat): number {
+  return (bytes / (encoding === "pcm16" ? 2 : 1) / sampleRate) * 1_000;
+}
+
 /** What a client may say in text; audio comes as binary. */
 export type ClientMessage =
   | { type: "start"; audio: AudioFormat | null; textOnly: boolean }

@@ -21,5 +21,11 @@ process.on("SIGTERM", () => void stop());
 process.stdin.resume().on("end", () => void stop());
 
 console.log(
-  JSON.stringify({ worldUrl: world.url, variables: variablesOf(world, secrets, PUBLIC_URL) }),
+  JSON.stringify({
+    worldUrl: world.url,
+    variables: {
+      ...variablesOf(world, secrets, PUBLIC_URL),
+      PUBLIC_WS_URL: PUBLIC_URL.replace("http", "ws"),
+    },
+  }),
 );

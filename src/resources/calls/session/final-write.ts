@@ -1,14 +1,23 @@
 import { and, eq, inArray } from "drizzle-orm";
-import { calls, type TranscriptEntry, transcripts } from "../../../db/schema/index.ts";
+import { calls, outbox, type TranscriptEntry, transcripts } from "../../../db/schema/index.ts";
 import type { Tenant } from "../../../db/tenant.ts";
+import { newId } from "../../../ids.ts";
 import { publishDue } from "../../../outbox/publish.ts";
 import type { Queue } from "../../../ports/queue.ts";
-import type { EndReason } from "../../../voice/turn.ts";
+import { type EndReason, type TurnState, transcriptAt } from "../../../voice/turn.ts";
 import { dueOf, newEvent, recordEvent } from "../../webhooks/events.ts";
 import { eventData } from "../event-data.ts";
 import type { Preparation } from "../session-types.ts";
 import { callStatus, OPEN_STATUSES, statusOfEnd } from "../status.ts";
 import type { Ending } from "./store.ts";
+
+/** What each side heard of the other until now. */
+export function entriesAt(turn: TurnState | null, now: number): TranscriptEntry[] {
+  if (!turn) return [];
+  return transcriptAt(turn, now).map(({ role, content, interrupted }) =>
+    interrupted ? { role, content, interrupted } : { role, content },
+  );
+}
 
 /** Everything about the end, fixed once: however often it is written, it is the same. */
 export function endingOf(
@@ -26,6 +35,7 @@ export function endingOf(
   return {
     ...facts,
     tries: 0,
+    analysisId: newId("obx", facts.endedAt),
     event: newEvent(
       completed ? "call.completed" : "call.failed",
       { callId: call.callId, keyId: call.keyId },
@@ -43,7 +53,7 @@ export async function writeEnding(
   ending: Ending,
 ): Promise<void> {
   const { status, endReason, durationSeconds, startedAt, endedAt } = rowOf(call, ending);
-  const [, , , , outboxRows] = await db.write((q) => [
+  const [, , , , outboxRows, analysisRows] = await db.write((q) => [
     q
       .update(calls)
       .set({ status, endReason, durationSeconds, startedAt, endedAt })
@@ -59,9 +69,23 @@ export async function writeEnding(
       .values({ orgId: call.organizationId, callId: call.callId, entries: ending.entries })
       .onConflictDoNothing(),
     ...recordEvent(q, call.organizationId, ending.event),
+    q
+      .insert(outbox)
+      .values({
+        orgId: call.organizationId,
+        id: ending.analysisId,
+        task: "analyze-call",
+        subjectId: call.callId,
+        gen: 1,
+        dueAt: new Date(ending.endedAt),
+        createdAt: new Date(ending.endedAt),
+      })
+      .onConflictDoNothing()
+      .returning({ orgId: outbox.orgId, id: outbox.id, task: outbox.task, gen: outbox.gen }),
   ]);
+  const due = [...dueOf(outboxRows), ...analysisRows.map((row) => ({ ...row, delaySeconds: 0 }))];
   // Lost here, it is found by the sweeper.
-  await publishDue(queue, dueOf(outboxRows)).catch(() => undefined);
+  await publishDue(queue, due).catch(() => undefined);
 }
 
 /** The call is live from now on. The final write says so too, so a failure here is forgiven. */

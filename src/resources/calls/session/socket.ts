@@ -1,5 +1,7 @@
 import type { EndReason } from "../../../voice/turn.ts";
 
+export const ABUSE = 4400;
+
 /** A client that closes cleanly hangs up; these are the codes of doing so. */
 const CLEAN_CLOSE = [1000, 1001, 1005];
 

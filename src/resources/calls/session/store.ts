@@ -11,6 +11,8 @@ export type Ending = {
   endedAt: number;
   entries: TranscriptEntry[];
   event: NewEvent;
+  /** The outbox row of the analysis. */
+  analysisId: string;
   tries: number;
 };
 
@@ -20,6 +22,8 @@ export type Stored = {
   turn: TurnState | null;
   format: AudioFormat | null;
   textOnly: boolean;
+  /** It was ended before it was prepared: by a key that was revoked in between. */
+  doomed: EndReason | null;
   /** The first socket was accepted. */
   joinedAt: number | null;
   /** The socket is open and the session begins then, unless `start` comes before. */
@@ -40,6 +44,7 @@ const nothing: Stored = {
   turn: null,
   format: null,
   textOnly: false,
+  doomed: null,
   joinedAt: null,
   beginAt: null,
   rejoinBy: null,
