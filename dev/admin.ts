@@ -1,4 +1,6 @@
 import { parseArgs } from "node:util";
+import { upstashQueue } from "../src/adapters/upstash/queue.ts";
+import { closeOrganization } from "../src/operator/close-organization.ts";
 import { createOrganization } from "../src/operator/create-organization.ts";
 import { listKeyAudit } from "../src/operator/list-key-audit.ts";
 import { operatorFrom } from "./operator.ts";
@@ -8,6 +10,7 @@ import { stateDirOf } from "./state-dir.ts";
 const USAGE = `Usage: npm run admin -- <command> [flags]
 
   org create --name NAME    makes an organization and its first key, which may do everything
+  org close --org ID        refuses every request of the organization from now on, for good
   keys audit --org ID       lists every change of the organization's keys, newest first
 
   --json         one line of JSON
@@ -15,7 +18,8 @@ const USAGE = `Usage: npm run admin -- <command> [flags]
   --port N       the local stack that serves on this port
 
 Without --state and --port, a DATABASE_URL in the environment names the installation to act on;
-then KEY_CHECK_SECRET and VAULT_KEYS must be there as well.`;
+then KEY_CHECK_SECRET and VAULT_KEYS must be there as well, and for "org close" QSTASH_TOKEN and
+PUBLIC_URL.`;
 
 type Flags = { name?: string; org?: string; json?: boolean; state?: string; port?: string };
 type Variables = Record<string, string | undefined>;
@@ -24,6 +28,9 @@ async function main(): Promise<number> {
   const parsed = parse();
   if (parsed?.command === "org create" && parsed.flags.name) {
     return createOne(parsed.flags.name, parsed.flags);
+  }
+  if (parsed?.command === "org close" && parsed.flags.org) {
+    return close(parsed.flags.org, parsed.flags);
   }
   if (parsed?.command === "keys audit" && parsed.flags.org) {
     return audit(parsed.flags.org, parsed.flags);
@@ -60,6 +67,19 @@ async function createOne(name: string, flags: Flags): Promise<number> {
   return 0;
 }
 
+async function close(organizationId: string, flags: Flags): Promise<number> {
+  const variables = await variablesOf(flags);
+  const queue = upstashQueue({
+    url: variables["QSTASH_URL"] ?? "https://qstash.upstash.io",
+    token: variables["QSTASH_TOKEN"] ?? "",
+    publicUrl: variables["PUBLIC_URL"] ?? "",
+  });
+  const isKnown = await closeOrganization({ ...operatorFrom(variables), queue }, organizationId);
+  if (!isKnown) throw new Error(`There is no organization ${organizationId}`);
+  console.log(flags.json ? JSON.stringify({ organizationId, closed: true }) : "Closed.");
+  return 0;
+}
+
 async function audit(organizationId: string, flags: Flags): Promise<number> {
   const operator = operatorFrom(await variablesOf(flags));
   const entries = await listKeyAudit(operator.tenant(organizationId));
@@ -68,7 +88,8 @@ async function audit(organizationId: string, flags: Flags): Promise<number> {
   if (flags.json) console.log(JSON.stringify(entries));
   else {
     for (const { at, action, keyId, actorKeyId, details } of entries) {
-      console.log(at, action.padEnd(16), keyId, `by ${actorKeyId ?? "the operator"}`, details);
+      const by = `by ${actorKeyId ?? "the operator"}`;
+      console.log(at, action.padEnd(16), keyId, by, JSON.stringify(details));
     }
   }
   return 0;

@@ -57,6 +57,9 @@ async function run(demo: Demo) {
   for (const line of transcript.data) {
     say(line.role, line.interrupted ? `${line.content} — (interrupted here)` : line.content);
   }
+  const analysis = await untilAnalysed(demo, secret, started.callId);
+  step("Its analysis", `${analysis.sentiment}; ${analysis.tags.join(", ") || "no tags"}`);
+  console.log(`     ${analysis.summary}`);
   step("Its events", "as they arrived at the inbox");
   await verifyEvents(demo, inbox, webhookSecret);
 }
@@ -113,6 +116,15 @@ async function untilEnded(demo: Demo, secret: string, callId: string) {
     await delay(100);
   }
   throw new Error("The call did not end");
+}
+
+async function untilAnalysed(demo: Demo, secret: string, callId: string) {
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await demo.ask(secret, "GET", `/v1/calls/${callId}/analysis`);
+    if (answer.status === 200) return answer.body.data;
+    await delay(100);
+  }
+  throw new Error("The analysis did not come");
 }
 
 type Received = { body: string; headers: Record<string, string> };

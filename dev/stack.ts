@@ -13,8 +13,6 @@ import { readStackFile, writeStackFile } from "./stack-file.ts";
 import { lock } from "./state-lock.ts";
 import { startWorker } from "./worker.ts";
 
-export { readStackFile } from "./stack-file.ts";
-
 export type Stack = {
   baseUrl: string;
   wsUrl: string;

@@ -1,12 +1,22 @@
 import { buildAssets } from "../assets.ts";
-import { readStackFile, startStack } from "../stack.ts";
+import { startStack } from "../stack.ts";
+import { readStackFile } from "../stack-file.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the demo prints what comes, as a script would
+type Json = any;
 
 export type Demo = {
   apiKey: string;
   worldUrl: string;
-  /** A request to the service; rejects with the service's own words when it is refused. */
-  // biome-ignore lint/suspicious/noExplicitAny: the demo prints what comes, as a script would
-  api(key: string, method: string, path: string, json?: object): Promise<any>;
+  /** A request to the service, with whatever it answers. */
+  ask(
+    key: string,
+    method: string,
+    path: string,
+    json?: object,
+  ): Promise<{ status: number; body: Json }>;
+  /** The same, for a good answer's body; rejects with the service's own words when it is refused. */
+  api(key: string, method: string, path: string, json?: object): Promise<Json>;
   close(): Promise<void>;
 };
 
@@ -15,7 +25,7 @@ export async function openDemo(stateDir: string): Promise<Demo> {
   const running = await findRunning(stateDir);
   if (running) {
     console.log(`Using the stack at ${running.baseUrl}`);
-    return { ...running, api: apiOf(running.baseUrl), close: () => Promise.resolve() };
+    return { ...running, ...clientOf(running.baseUrl), close: () => Promise.resolve() };
   }
   console.log("Starting the stack …");
   buildAssets();
@@ -29,7 +39,7 @@ export async function openDemo(stateDir: string): Promise<Demo> {
   return {
     apiKey: stack.seeds.apiKey,
     worldUrl: stack.worldUrl,
-    api: apiOf(stack.baseUrl),
+    ...clientOf(stack.baseUrl),
     close: () => stack.stop(),
   };
 }
@@ -47,18 +57,21 @@ async function findRunning(stateDir: string) {
   }
 }
 
-function apiOf(baseUrl: string): Demo["api"] {
-  return async (key, method, path, json) => {
+function clientOf(baseUrl: string): Pick<Demo, "ask" | "api"> {
+  const ask: Demo["ask"] = async (key, method, path, json) => {
     const answer = await fetch(`${baseUrl}${path}`, {
       method,
-      headers: {
-        "X-API-Key": key,
-        ...(json && { "Content-Type": "application/json" }),
-      },
+      headers: { "X-API-Key": key, ...(json && { "Content-Type": "application/json" }) },
       ...(json && { body: JSON.stringify(json) }),
     });
-    const body = (await answer.json()) as { message: string };
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${body.message}`);
-    return body;
+    return { status: answer.status, body: (await answer.json()) as Json };
+  };
+  return {
+    ask,
+    async api(key, method, path, json) {
+      const { status, body } = await ask(key, method, path, json);
+      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${body.message}`);
+      return body;
+    },
   };
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readStackFile } from "../../dev/stack-file.ts";
 import { projectRoot, type StackProcess, startStackProcess } from "../support/node/stack.ts";
 
@@ -42,6 +42,24 @@ test("the audit of an organization's keys begins with its first key's creation",
   ]);
   const nobody = await admin("keys audit --org org_nobody", onStack());
   expect(nobody).toMatchObject({ code: 1, err: "There is no organization org_nobody\n" });
+});
+
+test("a closed organization answers 404 from when its gate heard of it", async () => {
+  const made = JSON.parse((await admin("org create --name Closing --json", onStack())).out);
+  const ask = () =>
+    fetch(`${stack.ready.baseUrl}/v1/agents`, { headers: { "X-API-Key": made.apiKey } });
+  expect((await ask()).status).toBe(200);
+  const { code, out } = await admin(`org close --org ${made.organizationId} --json`, onStack());
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    { organizationId: made.organizationId, closed: true },
+  ]);
+  const refused = await vi.waitFor(async () => {
+    const answer = await ask();
+    expect(answer.status).toBe(404);
+    return answer.json();
+  });
+  expect(refused).toMatchObject({ error: { code: "organization_not_found" } });
 });
 
 test("the environment's variables name the installation when no stack is named", async () => {

@@ -1,0 +1,213 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type CallClient, joinCall, type ServerMessage } from "../../dev/call-client.ts";
+import { agentInput, apiClient } from "../support/node/api.ts";
+import { type StackProcess, startStackProcess, temporaryState } from "../support/node/stack.ts";
+
+/** Short enough to wait for; long enough for a busy machine to speak in. */
+const env = {
+  CALL_JOIN_SECONDS: "2",
+  CALL_REJOIN_SECONDS: "3",
+  CALL_IDLE_SECONDS: "6",
+  CALL_MAX_SECONDS: "120",
+};
+const state = temporaryState();
+let stack: StackProcess;
+let inboxes = 0;
+
+const start = () => startStackProcess({ env, stateDir: state.stateDir });
+
+beforeAll(async () => {
+  stack = await start();
+});
+afterAll(async () => {
+  await stack.stop();
+  await state.remove();
+});
+
+async function newCall() {
+  inboxes += 1;
+  const inbox = `call-${inboxes}`;
+  const operator = apiClient(stack.ready.baseUrl, stack.ready.apiKey);
+  const callbackUrl = `${stack.ready.worldUrl}/inbox/${inbox}`;
+  const created = await operator("POST", "/v1/auth/keys", { callbackUrl });
+  const { key, webhookSecret } = created.body.data;
+  const api = apiClient(stack.ready.baseUrl, key);
+  const agent = await api("POST", "/v1/agents", agentInput);
+  const json = { assistantId: agent.body.data.id, type: "web" };
+  const started = await api("POST", "/v1/calls/initiate", json);
+  expect(started.status).toBe(201);
+  const { callId, gateway } = started.body;
+  return { key, inbox, webhookSecret, callId: callId as string, url: gateway.url as string };
+}
+
+/** The call once it is over, as the API tells it. */
+function ended(call: { key: string; callId: string }, expected: object) {
+  const api = apiClient(stack.ready.baseUrl, call.key);
+  return vi.waitFor(
+    async () => {
+      const { body } = await api("GET", `/v1/calls/${call.callId}`);
+      expect(body.data).toMatchObject(expected);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+async function transcriptOf(call: { key: string; callId: string }) {
+  const api = apiClient(stack.ready.baseUrl, call.key);
+  return (await api("GET", `/v1/calls/${call.callId}/transcripts`)).body.data as {
+    role: string;
+    content: string;
+    interrupted?: true;
+  }[];
+}
+
+/** The last event of a call, verified. */
+function lastEvent(call: { inbox: string; webhookSecret: string }) {
+  return vi.waitFor(
+    async () => {
+      const url = `${stack.ready.worldUrl}/received?kind=inbox&name=${call.inbox}`;
+      const received = (await (await fetch(url)).json()) as {
+        body: string;
+        headers: Record<string, string>;
+      }[];
+      const events = received.map(
+        ({ body, headers }) =>
+          new Webhook(call.webhookSecret).verify(body, headers) as {
+            type: string;
+            data: Record<string, unknown>;
+          },
+      );
+      const last = events.filter(({ type }) => type !== "call.initiated");
+      expect(last).toHaveLength(1);
+      return last[0];
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+const isText = (message: ServerMessage) =>
+  message.type === "agent_text" && message["final"] === true;
+
+async function joinByText(url: string): Promise<CallClient> {
+  const client = await joinCall(url, { microphone: false });
+  client.send({ type: "start", text_only: true });
+  await client.until(isText);
+  return client;
+}
+
+test("a call that nobody joins ends as not answered, and is told as failed", async () => {
+  const call = await newCall();
+  await ended(call, { status: 5, endReason: "not_joined", durationSeconds: 0 });
+  expect(await lastEvent(call)).toMatchObject({ type: "call.failed", data: { status: 5 } });
+  await expect(joinCall(call.url)).rejects.toThrow("409");
+});
+
+test("a call in which nothing is said any more is closed as idle", async () => {
+  const call = await newCall();
+  const client = await joinByText(call.url);
+  expect(await client.closed).toEqual({ code: 4408, reason: "idle" });
+  await ended(call, { status: 3, endReason: "idle" });
+});
+
+test("a line that breaks may come back, and the conversation goes on", async () => {
+  const call = await newCall();
+  const first = await joinByText(call.url);
+  first.cut();
+  await first.closed;
+  await delay(500);
+  const second = await joinCall(call.url, { microphone: false });
+  second.send({ type: "user_text", text: "I am back." });
+  await second.until(isText);
+  second.close();
+  await ended(call, { status: 3, endReason: "hangup" });
+  expect((await transcriptOf(call)).map(({ role }) => role)).toEqual([
+    "assistant",
+    "user",
+    "assistant",
+  ]);
+});
+
+test("a line that breaks and does not come back ends the call as disconnected", async () => {
+  const call = await newCall();
+  const client = await joinByText(call.url);
+  client.cut();
+  await ended(call, { status: 3, endReason: "disconnected" });
+});
+
+test("a frame of 10 MB closes the socket for abuse, and the call has an end", async () => {
+  const call = await newCall();
+  const client = await joinByText(call.url);
+  client.sendRaw(new Uint8Array(10 * 1024 * 1024));
+  expect((await client.closed).code).toBe(4400);
+  await ended(call, { status: 4, endReason: "error" });
+  expect(await lastEvent(call)).toMatchObject({ type: "call.failed" });
+});
+
+test("more than a thousand frames a second, for long, closes the socket for abuse", async () => {
+  const call = await newCall();
+  const client = await joinByText(call.url);
+  let isClosed = false;
+  const closed = client.closed.then((how) => {
+    isClosed = true;
+    return how;
+  });
+  const until = Date.now() + 30_000;
+  while (!isClosed && Date.now() < until) {
+    for (let i = 0; i < 150; i++) client.sendRaw('{"type":"interrupt"}');
+    await delay(50);
+  }
+  expect((await closed).code).toBe(4400);
+  await ended(call, { status: 4, endReason: "error" });
+});
+
+test("ten interruptions at random moments: the transcript holds just what was played", async () => {
+  const call = await newCall();
+  const client = await joinCall(call.url);
+  await client.until((m) => m.type === "agent_audio_end");
+  const heard: { text: string; ms: number; played: number }[] = [];
+  let from = client.messages.length;
+  client.send({ type: "user_text", text: "Please explain it in detail." });
+  for (let i = 0; i < 10; i++) {
+    const begin = await client.until((m) => m.type === "agent_audio_start", { from });
+    const before = client.playedMs();
+    await delay(200 + Math.random() * 2_500);
+    from = client.messages.length;
+    client.send({ type: "user_text", text: "Please explain it in detail." });
+    const clear = await client.until((m) => m.type === "clear", { from });
+    expect(clear["turn_id"]).toBe(begin["turn_id"]);
+    const played = client.playedMs() - before;
+    const interruption = await client.until((m) => m.type === "interruption", { from });
+    heard.push({
+      text: String(interruption["heard_text"]),
+      ms: Number(interruption["heard_ms"]),
+      played,
+    });
+  }
+  client.close();
+  await ended(call, { status: 3, endReason: "hangup" });
+  const interrupted = (await transcriptOf(call)).filter((line) => line.interrupted);
+  const spoken = heard.filter(({ text }) => text !== "").map(({ text }) => text);
+  expect(interrupted.slice(-spoken.length).map(({ content }) => content)).toEqual(spoken);
+  // A word is some 300 ms long: within one of what the loudspeaker played.
+  for (const { ms, played } of heard) expect(Math.abs(ms - played)).toBeLessThan(300);
+});
+
+test("a service killed in the middle of a call: the call ends, its words and its event are kept", async () => {
+  const call = await newCall();
+  const client = await joinByText(call.url);
+  client.send({ type: "user_text", text: "Please remember this line." });
+  const answer = await client.until((m) => isText(m) && m["turn_id"] !== 1);
+  await stack.kill();
+  stack = await start();
+  await ended(call, { status: 3, endReason: "disconnected" });
+  expect((await transcriptOf(call)).slice(1)).toEqual([
+    { role: "user", content: "Please remember this line." },
+    { role: "assistant", content: answer["text"] },
+  ]);
+  expect(await lastEvent(call)).toMatchObject({
+    type: "call.completed",
+    data: { callId: call.callId, endReason: "disconnected" },
+  });
+});
