@@ -51,10 +51,14 @@ const vendorReasoning: Record<string, string> = {
 const isReasoning = (provider: string) =>
   reasoningProviders.some((entry) => entry.provider === provider);
 
+/** What both vendors' multilingual models speak well. */
+const LANGUAGES = "en es fr de it pt nl pl sv da fi no cs el tr ru uk ar hi id ja ko zh".split(" ");
+
 const firstProvider: Omit<VoiceBehind, "speaker"> = {
   name: "Expressive voices",
   provider: "service_voice_model_1",
   models: ["multilingual_v2", "multilingual_v1", "turbo_v2_5", "turbo_v2"],
+  languages: LANGUAGES,
   voices: [
     { voice_id: "amelia", name: "Amelia", gender: "female" },
     { voice_id: "oliver", name: "Oliver", gender: "male" },
@@ -79,6 +83,7 @@ const secondProvider: Omit<VoiceBehind, "speaker"> = {
   name: "Service voices",
   provider: "service_voice_model_2",
   models: ["service_v1"],
+  languages: LANGUAGES,
   voices: [
     { voice_id: "june", name: "June", gender: "female" },
     { voice_id: "felix", name: "Felix", gender: "male" },

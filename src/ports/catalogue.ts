@@ -12,6 +12,8 @@ export type VoiceProvider = {
   provider: string;
   name: string;
   models: readonly string[];
+  /** BCP-47 languages that its voices speak. */
+  languages: readonly string[];
   voices: readonly Voice[];
 };
 

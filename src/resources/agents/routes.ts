@@ -16,6 +16,7 @@ const Voices = z
     name: z.string(),
     provider: z.string(),
     models: z.array(z.string()),
+    languages: z.array(z.string()),
     voices: z.array(z.object({ voice_id: z.string(), name: z.string(), gender: z.string() })),
   })
   .meta({ id: "VoiceProvider", description: "A voice provider's alias, models and voices" });
@@ -53,6 +54,7 @@ export const agents = new Hono<Http>()
         name: entry.name,
         provider: entry.provider,
         models: [...entry.models],
+        languages: [...entry.languages],
         voices: [...entry.voices],
       }));
       return c.json(nested("Voices", { data }));

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { unstable_readConfig } from "wrangler";
+import { watchOver } from "../../../dev/watchdog.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const require = createRequire(import.meta.url);
@@ -108,6 +109,7 @@ async function start(file: string): Promise<Server> {
     stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
   const exited = once(child, "exit");
+  const callOff = watchOver(child.pid ?? 0, { signal: "KILL" });
   const told = createInterface({ input: child.stdio[3] as Readable });
   const line = await Promise.race([
     once(told, "line").then(([first]) => String(first)),
@@ -116,10 +118,10 @@ async function start(file: string): Promise<Server> {
     }),
   ]);
   const { port } = JSON.parse(line) as { port: number };
-  return { port, pid: child.pid ?? 0, stop: () => stop(child, exited) };
-}
-
-async function stop(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
-  child.kill("SIGKILL");
-  await exited;
+  const stop = async () => {
+    callOff();
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return { port, pid: child.pid ?? 0, stop };
 }

@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import {
   finalText,
@@ -164,4 +164,51 @@ test("an end-call phrase of the caller ends the call", async () => {
   client.send({ type: "user_text", text: "Thanks, goodbye now!" });
   expect(await client.untilClosed()).toEqual({ code: 1000, reason: "end_phrase" });
   await ended(key, callId, { status: 3, endReason: "end_phrase" });
+});
+
+test("an object that crashes in mid-reply goes on: what was said stands, and the call is answered", async () => {
+  const { key, agentId } = await newAgent();
+  const { callId, path } = await newCall(key, agentId);
+  const client = await join(path);
+  await client.until(finalText(GREETING));
+  const line = `Slowly, please ${callId}`;
+  await scriptModel(worldUrl, line, { text: "One two three four five six.", tokenDelayMs: 2_000 });
+  client.send({ type: "user_text", text: line });
+  await client.until((m) => m.type === "agent_text" && m["delta"] === "One");
+  const stub = env.CALL_SESSION.getByName(callId);
+  const broken = runInDurableObject(stub, (_, state) => state.abort("crash"));
+  await expect(broken).rejects.toThrow("crash");
+
+  const again = await join(path);
+  again.send({ type: "user_text", text: "Are you there?" });
+  await again.until((m) => m.type === "agent_text" && m["final"] === true);
+  const transcript = await transcriptOf(key, callId);
+  expect(transcript.slice(0, 2)).toEqual([
+    { role: "assistant", content: GREETING },
+    { role: "user", content: line },
+  ]);
+  expect(transcript).toContainEqual({ role: "user", content: "Are you there?" });
+  expect(transcript.at(-1)?.role).toBe("assistant");
+});
+
+test("an object evicted while its reply is being played still knows how much was heard", async () => {
+  const { key, agentId } = await newAgent();
+  const { callId, path } = await newCall(key, agentId);
+  const client = await join(path);
+  client.send({ type: "start", audio: { encoding: "pcm16", sampleRate: 16_000 } });
+  const begun = await client.until((m) => m.type === "agent_audio_start");
+  await client.until((m) => m.type === "agent_audio_end");
+  await evictDurableObject(env.CALL_SESSION.getByName(callId));
+
+  client.send({ type: "interrupt" });
+  const cut = await client.until((m) => m.type === "interruption");
+  expect(cut["turn_id"]).toBe(begun["turn_id"]);
+  expect(GREETING.startsWith(String(cut["heard_text"]))).toBe(true);
+  expect(String(cut["heard_text"]).length).toBeLessThan(GREETING.length);
+  client.socket.close(1000);
+  await ended(key, callId, { status: 3 });
+  const heard = cut["heard_text"]
+    ? [{ role: "assistant", content: cut["heard_text"], interrupted: true }]
+    : [];
+  expect(await transcriptOf(key, callId)).toEqual(heard);
 });

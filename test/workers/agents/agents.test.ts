@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import { newAgent } from "../../support/worker/call.ts";
+import { newOrganization, request } from "../../support/worker/client.ts";
+
+const input = {
+  name: "Ada",
+  company_name: "Example",
+  industry: "Retail",
+  language: "English",
+  voice: "female",
+  task_type: "support",
+};
+
+async function detailsOf(key: string, id: string) {
+  return (await request("GET", `/v1/agents/${id}`, { key })).body.data.details;
+}
+
+async function patch(key: string, id: string, fields: object) {
+  return request("PATCH", `/v1/agents/${id}`, { key, json: { id, ...fields } });
+}
+
+test("a new agent answers both envelopes with its id, and can take a call as it is", async () => {
+  const { apiKey: key } = await newOrganization();
+  const created = await request("POST", "/v1/agents", { key, json: input });
+  const id = created.body.data.id;
+  expect(created.status).toBe(201);
+  expect(created.body).toEqual({
+    success: true,
+    status: true,
+    message: "Agent created",
+    data: { status: true, message: "Agent created", id, details: { id } },
+  });
+  const details = await detailsOf(key, id);
+  expect(details).toMatchObject({
+    id,
+    name: "Ada",
+    language: "English",
+    provider: "service_voice_model_1",
+    model: null,
+    voice_provider: "service_voice_model_1",
+    voice: "Amelia",
+    hipaa: false,
+  });
+  expect(details.first_message).toContain("Ada from Example");
+  expect(details.system_prompt).toContain("support");
+});
+
+test("all six fields are required, and each that is missing is named", async () => {
+  const { apiKey: key } = await newOrganization();
+  const answer = await request("POST", "/v1/agents", { key, json: {} });
+  expect(answer.status).toBe(400);
+  const paths = answer.body.error.issues.map((issue: { path: string }) => issue.path);
+  expect(paths.sort()).toEqual(Object.keys(input).sort());
+});
+
+test.each([
+  ["male", "Oliver"],
+  ["FEMALE", "Amelia"],
+  ["Theo", "Theo"],
+  ["june", "June"],
+])("the voice %s is %s", async (voice, name) => {
+  const { apiKey: key } = await newOrganization();
+  const created = await request("POST", "/v1/agents", { key, json: { ...input, voice } });
+  expect((await detailsOf(key, created.body.data.id)).voice).toBe(name);
+});
+
+test.each(["robot", "Klingon voice"])("the voice %s is refused", async (voice) => {
+  const { apiKey: key } = await newOrganization();
+  const answer = await request("POST", "/v1/agents", { key, json: { ...input, voice } });
+  expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "voice"]);
+});
+
+test.each(["Spanish", "hindi", "es-MX", "pt-BR", "Chinese", "zu"])(
+  "the language %s is known and kept as sent",
+  async (language) => {
+    const { apiKey: key } = await newOrganization();
+    const created = await request("POST", "/v1/agents", { key, json: { ...input, language } });
+    expect(created.status).toBe(201);
+    expect((await detailsOf(key, created.body.data.id)).language).toBe(language);
+  },
+);
+
+test.each(["Gibberish", "xx", "12"])("the language %s is refused", async (language) => {
+  const { apiKey: key } = await newOrganization();
+  const answer = await request("POST", "/v1/agents", { key, json: { ...input, language } });
+  expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "language"]);
+});
+
+test("a patch changes what it names and nothing else", async () => {
+  const { key, agentId } = await newAgent();
+  const before = await detailsOf(key, agentId);
+  const fields = { name: "Eva", first_message: "Hi.", hipaa: true, end_call_phrases: ["bye"] };
+  expect((await patch(key, agentId, fields)).status).toBe(200);
+  expect(await detailsOf(key, agentId)).toEqual({ ...before, ...fields });
+});
+
+test("a patch needs the path's id in its body", async () => {
+  const { key, agentId } = await newAgent();
+  const path = `/v1/agents/${agentId}`;
+  for (const json of [{ name: "Eva" }, { id: "agt_other", name: "Eva" }]) {
+    const answer = await request("PATCH", path, { key, json });
+    expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "id"]);
+  }
+});
+
+test("a voice provider's alias as provider also chooses the voice, of the same gender", async () => {
+  const { key, agentId } = await newAgent();
+  expect((await patch(key, agentId, { provider: "service_voice_model_2" })).status).toBe(200);
+  expect(await detailsOf(key, agentId)).toMatchObject({
+    provider: "service_voice_model_2",
+    model: null,
+    voice_provider: "service_voice_model_2",
+    voice_model: "service_v1",
+    voice: "June",
+  });
+});
+
+test("what is patched is what is read, for a reasoning alias too, which leaves the voice alone", async () => {
+  const { key, agentId } = await newAgent();
+  const before = await detailsOf(key, agentId);
+  const fields = { provider: "service_llm_1", model: "service_deep_v1" };
+  expect((await patch(key, agentId, fields)).status).toBe(200);
+  expect(await detailsOf(key, agentId)).toEqual({ ...before, ...fields });
+});
+
+test.each([
+  [{ provider: "unknown" }, "provider"],
+  [{ provider: "service_voice_model_2", model: "turbo_v2" }, "model"],
+  [{ voice_provider: "service_llm_1" }, "voice_provider"],
+  [{ voice_model: "service_v1" }, "voice_model"],
+  [{ voice: "June" }, "voice"],
+  [{ system_prompt: "x".repeat(32_001) }, "system_prompt"],
+])("a patch of %j is refused at %s", async (fields, path) => {
+  const { key, agentId } = await newAgent();
+  const answer = await patch(key, agentId, fields);
+  expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, path]);
+});
+
+test("the catalogue names two providers by alias, their models, and ten languages at least", async () => {
+  const { apiKey: key } = await newOrganization();
+  const { data } = (await request("GET", "/v1/agents/voices", { key })).body.data;
+  expect(data.map(({ provider, models }: Record<string, unknown>) => [provider, models])).toEqual([
+    ["service_voice_model_1", ["multilingual_v2", "multilingual_v1", "turbo_v2_5", "turbo_v2"]],
+    ["service_voice_model_2", ["service_v1"]],
+  ]);
+  for (const { languages, voices } of data) {
+    expect(languages.length).toBeGreaterThanOrEqual(10);
+    const genders = voices.map(({ gender }: { gender: string }) => gender);
+    expect(new Set(genders)).toEqual(new Set(["female", "male"]));
+  }
+});
+
+test("agents are listed newest first, all of them unless asked to page", async () => {
+  const { key, agentId } = await newAgent();
+  const second = (await request("POST", "/v1/agents", { key, json: input })).body.data.id;
+  const all = (await request("GET", "/v1/agents", { key })).body.data;
+  expect(all.data.map(({ id }: { id: string }) => id)).toEqual([second, agentId]);
+  const page = (await request("GET", "/v1/agents?page=2&pageSize=1", { key })).body.data;
+  expect(page.data.map(({ id }: { id: string }) => id)).toEqual([agentId]);
+  expect(page.meta).toEqual({ page: 2, pageSize: 1, totalPages: 2, totalCount: 2 });
+});
