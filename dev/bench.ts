@@ -4,6 +4,10 @@ const benches: Record<string, { what: string; load(): Promise<{ run(): Promise<v
     what: "throughput of ordinary GETs, against a bare Hono route with the same two hops",
     load: () => import("../test/bench/api.ts"),
   },
+  calls: {
+    what: "fifty spoken calls at once: all end, all transcripts right, and what a frame costs",
+    load: () => import("../test/bench/calls.ts"),
+  },
 };
 
 const [name = ""] = process.argv.slice(2);
