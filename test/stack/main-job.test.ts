@@ -7,6 +7,8 @@ import { agentInput, apiClient } from "../support/node/api.ts";
 import { type StackProcess, startStackProcess } from "../support/node/stack.ts";
 
 const SAMPLE_RATE = 16_000;
+/** A key may ask sixty times a minute, and tests do not get more. */
+const patiently = { timeout: 15_000, interval: 400 };
 let stack: StackProcess;
 let inboxes = 0;
 
@@ -67,7 +69,7 @@ test("spoken words go in, spoken words come out, and the transcript is what was 
   await vi.waitFor(async () => {
     const { body } = await api("GET", `/v1/calls/${started.body.callId}`);
     expect(body.data).toMatchObject({ status: 3, endReason: "hangup" });
-  });
+  }, patiently);
   const transcript = await api("GET", `/v1/calls/${started.body.callId}/transcripts`);
   expect(transcript.body.data).toEqual([
     { role: "assistant", content: expect.stringContaining("this is Ava from Acme") },
@@ -79,7 +81,7 @@ test("spoken words go in, spoken words come out, and the transcript is what was 
     const received = await receivedBy(inbox);
     expect(received).toHaveLength(2);
     return received;
-  });
+  }, patiently);
   const verified = events.map(({ body, headers }) =>
     new Webhook(webhookSecret).verify(body, headers),
   );
@@ -96,7 +98,7 @@ test("spoken words go in, spoken words come out, and the transcript is what was 
     const own = body.data.items.filter((item: { url: string }) => item.url.endsWith(inbox));
     expect(own).toHaveLength(2);
     return own;
-  });
+  }, patiently);
   expect(history[0]).toMatchObject({
     event: "call.completed",
     outcome: "Webhook Received",
@@ -143,7 +145,7 @@ test("a caller who interrupts hears silence, and the transcript ends where the r
     const { body } = await api("GET", `/v1/calls/${started.body.callId}/transcripts`);
     expect(body.data.length).toBeGreaterThan(3);
     return body.data;
-  });
+  }, patiently);
   expect(transcript[2]).toEqual({ role: "assistant", content: heard, interrupted: true });
 });
 
@@ -177,7 +179,7 @@ test("a receiver that fails gets the event again, signed afresh, and each attemp
       item["response_code"],
       item["outcome"],
     ]);
-  });
+  }, patiently);
   expect(outcomes).toEqual([
     [2, 200, "Webhook Received"],
     [1, 500, "Webhook Failed"],

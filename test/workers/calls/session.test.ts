@@ -18,6 +18,7 @@ const callOf = async (key: string, callId: string) =>
 const ended = (key: string, callId: string, expected: object) =>
   vi.waitFor(async () => expect(await callOf(key, callId)).toMatchObject(expected), {
     timeout: 10_000,
+    interval: 250,
   });
 
 test("a text conversation is answered, hung up, and its transcript kept", async () => {
