@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type CallClient, joinCall, type ServerMessage } from "../../dev/call-client.ts";
-import { agentInput, apiClient } from "../support/node/api.ts";
+import { agentInput } from "../support/agent-input.ts";
+import { apiClient } from "../support/node/api.ts";
 import { type StackProcess, startStackProcess, temporaryState } from "../support/node/stack.ts";
 
 /** Short enough to wait for; long enough for a busy machine to speak in. */

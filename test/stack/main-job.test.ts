@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { joinCall, type ServerMessage } from "../../dev/call-client.ts";
 import { spokenWithText } from "../../dev/carried-text.ts";
 import { synthesize } from "../../dev/speech.ts";
-import { agentInput, apiClient } from "../support/node/api.ts";
+import { agentInput } from "../support/agent-input.ts";
+import { apiClient } from "../support/node/api.ts";
 import { type StackProcess, startStackProcess } from "../support/node/stack.ts";
 
 const SAMPLE_RATE = 16_000;

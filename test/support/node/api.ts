@@ -21,12 +21,3 @@ export function apiClient(baseUrl: string, key: string) {
     };
   };
 }
-
-export const agentInput = {
-  name: "Ava",
-  company_name: "Acme",
-  industry: "retail",
-  language: "English",
-  voice: "female",
-  task_type: "support",
-};

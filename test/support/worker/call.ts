@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { expect, vi } from "vitest";
+import { agentInput } from "../agent-input.ts";
 import { newOrganization, request } from "./client.ts";
 
 export type Message = { type: string } & Record<string, unknown>;
@@ -10,14 +11,7 @@ export async function newAgent(patch: Record<string, unknown> = {}, callbackUrl?
   const key = organization.apiKey;
   const created = await request("POST", "/v1/agents", {
     key,
-    json: {
-      name: "Ava",
-      company_name: "Acme",
-      industry: "retail",
-      language: "English",
-      voice: "female",
-      task_type: "support",
-    },
+    json: agentInput,
   });
   const agentId: string = created.body.data.id;
   if (Object.keys(patch).length > 0) {

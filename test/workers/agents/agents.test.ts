@@ -1,15 +1,7 @@
 import { expect, test } from "vitest";
+import { agentInput } from "../../support/agent-input.ts";
 import { newAgent } from "../../support/worker/call.ts";
 import { newOrganization, request } from "../../support/worker/client.ts";
-
-const input = {
-  name: "Ada",
-  company_name: "Example",
-  industry: "Retail",
-  language: "English",
-  voice: "female",
-  task_type: "support",
-};
 
 async function detailsOf(key: string, id: string) {
   return (await request("GET", `/v1/agents/${id}`, { key })).body.data.details;
@@ -21,7 +13,7 @@ async function patch(key: string, id: string, fields: object) {
 
 test("a new agent answers both envelopes with its id, and can take a call as it is", async () => {
   const { apiKey: key } = await newOrganization();
-  const created = await request("POST", "/v1/agents", { key, json: input });
+  const created = await request("POST", "/v1/agents", { key, json: agentInput });
   const id = created.body.data.id;
   expect(created.status).toBe(201);
   expect(created.body).toEqual({
@@ -33,7 +25,7 @@ test("a new agent answers both envelopes with its id, and can take a call as it 
   const details = await detailsOf(key, id);
   expect(details).toMatchObject({
     id,
-    name: "Ada",
+    name: "Ava",
     language: "English",
     provider: "service_voice_model_1",
     model: null,
@@ -41,7 +33,7 @@ test("a new agent answers both envelopes with its id, and can take a call as it 
     voice: "Amelia",
     hipaa: false,
   });
-  expect(details.first_message).toContain("Ada from Example");
+  expect(details.first_message).toContain("Ava from Acme");
   expect(details.system_prompt).toContain("support");
 });
 
@@ -50,7 +42,7 @@ test("all six fields are required, and each that is missing is named", async () 
   const answer = await request("POST", "/v1/agents", { key, json: {} });
   expect(answer.status).toBe(400);
   const paths = answer.body.error.issues.map((issue: { path: string }) => issue.path);
-  expect(paths.sort()).toEqual(Object.keys(input).sort());
+  expect(paths.sort()).toEqual(Object.keys(agentInput).sort());
 });
 
 test.each([
@@ -60,13 +52,13 @@ test.each([
   ["june", "June"],
 ])("the voice %s is %s", async (voice, name) => {
   const { apiKey: key } = await newOrganization();
-  const created = await request("POST", "/v1/agents", { key, json: { ...input, voice } });
+  const created = await request("POST", "/v1/agents", { key, json: { ...agentInput, voice } });
   expect((await detailsOf(key, created.body.data.id)).voice).toBe(name);
 });
 
 test.each(["robot", "Klingon voice"])("the voice %s is refused", async (voice) => {
   const { apiKey: key } = await newOrganization();
-  const answer = await request("POST", "/v1/agents", { key, json: { ...input, voice } });
+  const answer = await request("POST", "/v1/agents", { key, json: { ...agentInput, voice } });
   expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "voice"]);
 });
 
@@ -74,7 +66,7 @@ test.each(["Spanish", "hindi", "es-MX", "pt-BR", "Chinese", "zu"])(
   "the language %s is known and kept as sent",
   async (language) => {
     const { apiKey: key } = await newOrganization();
-    const created = await request("POST", "/v1/agents", { key, json: { ...input, language } });
+    const created = await request("POST", "/v1/agents", { key, json: { ...agentInput, language } });
     expect(created.status).toBe(201);
     expect((await detailsOf(key, created.body.data.id)).language).toBe(language);
   },
@@ -82,7 +74,7 @@ test.each(["Spanish", "hindi", "es-MX", "pt-BR", "Chinese", "zu"])(
 
 test.each(["Gibberish", "xx", "12"])("the language %s is refused", async (language) => {
   const { apiKey: key } = await newOrganization();
-  const answer = await request("POST", "/v1/agents", { key, json: { ...input, language } });
+  const answer = await request("POST", "/v1/agents", { key, json: { ...agentInput, language } });
   expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "language"]);
 });
 
@@ -152,7 +144,7 @@ test("the catalogue names two providers by alias, their models, and ten language
 
 test("agents are listed newest first, all of them unless asked to page", async () => {
   const { key, agentId } = await newAgent();
-  const second = (await request("POST", "/v1/agents", { key, json: input })).body.data.id;
+  const second = (await request("POST", "/v1/agents", { key, json: agentInput })).body.data.id;
   const all = (await request("GET", "/v1/agents", { key })).body.data;
   expect(all.data.map(({ id }: { id: string }) => id)).toEqual([second, agentId]);
   const page = (await request("GET", "/v1/agents?page=2&pageSize=1", { key })).body.data;

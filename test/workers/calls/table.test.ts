@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isE164 } from "../../../src/resources/calls/start-phone.ts";
+import { agentInput } from "../../support/agent-input.ts";
 import { newAgent, newCall } from "../../support/worker/call.ts";
 import { newOrganization, request } from "../../support/worker/client.ts";
 
@@ -46,14 +47,7 @@ test("calls are listed newest first, filtered and paged", async () => {
   const other = (
     await request("POST", "/v1/agents", {
       key,
-      json: {
-        name: "Bo",
-        company_name: "Acme",
-        industry: "retail",
-        language: "English",
-        voice: "male",
-        task_type: "support",
-      },
+      json: { ...agentInput, name: "Bo" },
     })
   ).body.data.id;
   const first = (await newCall(key, agentId)).callId;

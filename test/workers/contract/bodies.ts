@@ -1,17 +1,11 @@
 import * as z from "zod";
+import { agentInput } from "../../support/agent-input.ts";
 import type { Tested } from "./endpoints.ts";
 import type { Things } from "./things.ts";
 
 /** Bodies that mean more than their schema says; all others are made of the schema itself. */
 const meaningful: Record<string, (things: Partial<Things>, id: string) => object> = {
-  "POST /v1/agents": () => ({
-    name: "Ada",
-    company_name: "Example",
-    industry: "Retail",
-    language: "English",
-    voice: "female",
-    task_type: "support",
-  }),
+  "POST /v1/agents": () => agentInput,
   "PATCH /v1/agents/:id": (_, id) => ({ id }),
   "POST /v1/calls/phone/initiate": () => ({
     phone_purchase_id: "num_unknown",

@@ -1,5 +1,6 @@
 import { analyses, attempts, deliveries, events } from "../../../src/db/schema/index.ts";
 import { newId } from "../../../src/ids.ts";
+import { agentInput } from "../../support/agent-input.ts";
 import { newOrganization, request, tenantOf } from "../../support/worker/client.ts";
 import { fetchService } from "./endpoints.ts";
 
@@ -14,14 +15,7 @@ export async function ownerOfEverything(): Promise<Owner> {
   const key = await request("POST", "/v1/auth/keys", { key: apiKey, json: {} });
   const agent = await request("POST", "/v1/agents", {
     key: apiKey,
-    json: {
-      name: "Ada",
-      company_name: "Example",
-      industry: "Retail",
-      language: "English",
-      voice: "female",
-      task_type: "support",
-    },
+    json: agentInput,
   });
   const assistantId: string = agent.body.data.id;
   const call = await fetchService("POST", "/v1/calls/initiate", {
