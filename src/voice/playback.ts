@@ -100,6 +100,11 @@ export function textNotHeard(playback: Playback, heard: Heard): string {
     .join("");
 }
 
+/** How much of the audio sent the caller has yet to hear, in ms. */
+export function aheadMs(playback: Playback, now: number): number {
+  return Math.max(0, playback.endsAt - now);
+}
+
 /** When the caller will have heard all chunks; `null` while audio is still to come. */
 export function playedAt(playback: Playback, echoes: boolean): number | null {
   if (playback.chunks.some((chunk) => !chunk.done)) return null;
@@ -117,7 +122,7 @@ function msThrough(playback: Playback, index: number): number {
 }
 
 function playedMs(playback: Playback, now: number): number {
-  return sentMs(playback) - Math.max(0, playback.endsAt - now);
+  return sentMs(playback) - aheadMs(playback, now);
 }
 
 function shareHeard(chunk: PlaybackChunk, played: number, msPerLetter: number): number {

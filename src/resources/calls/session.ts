@@ -15,6 +15,7 @@ import {
   step,
   type TurnEffect,
   type TurnEvent,
+  unheardMs,
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
 import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
@@ -311,6 +312,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       format: format ?? DEFAULT_AUDIO,
       catalogue: this.#wiring.catalogue,
       transcriber: this.#wiring.transcriber,
+      aheadMs: () => (this.#store.state.turn ? unheardMs(this.#store.state.turn, Date.now()) : 0),
       sendAudio: (audio) => this.#socket()?.send(audio),
       onEvent: (event) => this.#dispatch(event),
     });

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../ports/model.ts";
 import type { Chunker } from "../chunker.ts";
-import { type Heard, heardBy, type Playback, sentMs } from "../playback.ts";
+import { aheadMs, type Heard, heardBy, type Playback, sentMs } from "../playback.ts";
 import type { AgentMode } from "./messages.ts";
 
 export type TurnConfig = {
@@ -110,6 +110,11 @@ export function transcriptAt(state: TurnState, now: number): Entry[] {
   const content = heardOf(reply, state, now).text.trimEnd();
   if (content === "") return state.entries;
   return [...state.entries, { index: state.entries.length, role: "assistant", content }];
+}
+
+/** How much audio the client holds that the caller has yet to hear, in ms. */
+export function unheardMs({ reply }: TurnState, now: number): number {
+  return reply ? aheadMs(reply.playback, now) : 0;
 }
 
 export function modelHistory(state: TurnState): ChatMessage[] {

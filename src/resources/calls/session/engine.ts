@@ -32,6 +32,8 @@ export function openEngine(options: {
   catalogue: Catalogue;
   transcriber: Transcriber;
   sendAudio(audio: Uint8Array<ArrayBuffer>): void;
+  /** How much of the audio sent the caller has yet to hear. */
+  aheadMs(): number;
   onEvent(event: TurnEvent): void;
 }): Engine {
   const { agent, catalogue, format, onEvent } = options;
@@ -52,6 +54,7 @@ export function openEngine(options: {
         turnId,
         format,
         send: options.sendAudio,
+        aheadMs: options.aheadMs,
         onEvent,
         synthesise: (text, sampleRate, signal) =>
           voice
