@@ -200,6 +200,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     const { CALL_IDLE_SECONDS, CALL_MAX_SECONDS } = this.#wiring.settings;
     const initial = initialTurnState({
       greeting: agent.firstMessage || null,
+      language: agent.language,
       endCallPhrases: agent.endCallPhrases,
       idleMs: CALL_IDLE_SECONDS * 1_000,
       maxMs: CALL_MAX_SECONDS * 1_000,

@@ -33,7 +33,7 @@ export function loseClient(draft: Draft): void {
   update(draft, { away: true, announced: null });
   if (!reply) return;
   const heard = reply.spoken ? heardOf(reply, draft.state, draft.now) : { text: "", ms: 0 };
-  const text = textNotHeard(reply.playback, heard);
+  const text = textNotHeard(reply.playback, heard).trimStart();
   const worthKeeping = text !== "" && !reply.shown && (reply.textDone || heard.text !== "");
   update(draft, { unheard: worthKeeping ? { source: reply.source, text } : null });
   cut(draft, heard);

@@ -96,7 +96,7 @@ export function cut(draft: Draft, heard?: Heard): void {
   if (!reply) return;
   const { turnId } = reply;
   const { text, ms } = heard ?? heardOf(reply, draft.state, draft.now);
-  if (hasAudio(reply)) emit(draft, { type: "send_clear", turnId });
+  if (hasAudio(reply) && reply.pausedAt === null) emit(draft, { type: "send_clear", turnId });
   if (!reply.textDone) emit(draft, { type: "cancel_model", turnId });
   if (speechUnderWay(reply) > 0) emit(draft, { type: "cancel_speech", turnId });
   endAudio(draft, reply);
@@ -132,17 +132,23 @@ export function speakNext(draft: Draft): void {
   for (;;) {
     const { reply } = draft.state;
     const chunk = reply?.playback.chunks[reply.requested];
-    if (!reply || !chunk || speechUnderWay(reply) >= speechRequestsUnderWay) return;
+    if (
+      !reply ||
+      !chunk ||
+      reply.pausedAt !== null ||
+      speechUnderWay(reply) >= speechRequestsUnderWay
+    )
+      return;
     const { turnId, requested } = reply;
     if (!chunk.done) emit(draft, { type: "speak", turnId, chunk: requested, text: chunk.text });
     updateReply(draft, { requested: requested + 1 });
   }
 }
 
-/** Tells the client once, when all audio of the reply was sent or the rest will not be. */
+/** Tells the client once, when all audio of the reply was sent or the rest will not be, for now. */
 export function endAudio(draft: Draft, reply: Reply): void {
-  if (!hasAudio(reply) || reply.audioEnded) return;
-  updateReply(draft, { audioEnded: true });
+  if (!reply.audioOpen) return;
+  updateReply(draft, { audioOpen: false });
   send(draft, { type: "agent_audio_end", turn_id: reply.turnId });
 }
 
@@ -158,7 +164,9 @@ function begin(draft: Draft, source: ReplySource): Reply {
     playback: emptyPlayback,
     requested: 0,
     retried: [],
-    audioEnded: false,
+    audioOpen: false,
+    firstAudioAt: null,
+    pausedAt: null,
     modelFailures: 0,
     askedAt: draft.now,
     firstTextAt: null,
@@ -168,7 +176,7 @@ function begin(draft: Draft, source: ReplySource): Reply {
   return reply;
 }
 
-function speechUnderWay({ playback, requested }: Reply): number {
+export function speechUnderWay({ playback, requested }: Reply): number {
   return playback.chunks.slice(0, requested).filter((chunk) => !chunk.done).length;
 }
 
@@ -196,7 +204,7 @@ function takeRest(draft: Draft): void {
 function takeChunk(draft: Draft, text: string): void {
   const { reply, config } = draft.state;
   if (!reply || reply.endsCall) return;
-  const playback = addChunk(reply.playback, text, !/[\p{L}\p{N}]/u.test(text));
+  const playback = addChunk(reply.playback, text);
   updateReply(draft, { playback });
   const said = playback.chunks.map((chunk) => chunk.text).join("");
   if (reply.source === "model" && saysPhrase(said, config.endCallPhrases)) {

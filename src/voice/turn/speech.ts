@@ -5,11 +5,11 @@ import { hasAudio, markName, type Reply } from "./state.ts";
 
 export function audioSent(draft: Draft, reply: Reply, chunk: number, ms: number): void {
   const playback = addAudio(reply.playback, chunk, ms, draft.now);
-  updateReply(draft, { playback });
+  const firstAudioAt = reply.firstAudioAt ?? draft.now;
+  updateReply(draft, { playback, firstAudioAt, audioOpen: true });
   update(draft, { activeAt: Math.max(draft.state.activeAt, playback.endsAt) });
-  if (hasAudio(reply)) return;
-  send(draft, { type: "agent_audio_start", turn_id: reply.turnId });
-  if (reply.firstTextAt === null) return;
+  if (!reply.audioOpen) send(draft, { type: "agent_audio_start", turn_id: reply.turnId });
+  if (hasAudio(reply) || reply.firstTextAt === null) return;
   send(draft, {
     type: "metrics",
     turn_id: reply.turnId,

@@ -1,11 +1,13 @@
 import type { ChatMessage } from "../../ports/model.ts";
 import type { Chunker } from "../chunker.ts";
-import { aheadMs, type Heard, heardBy, type Playback, sentMs } from "../playback.ts";
+import { aheadMs, type Heard, heardBy, type Playback } from "../playback.ts";
 import type { AgentMode } from "./messages.ts";
 
 export type TurnConfig = {
   /** `null`: the caller speaks first. */
   greeting: string | null;
+  /** BCP-47; what the caller is likely to speak. */
+  language: string;
   /** Said by either side, they end the call. */
   endCallPhrases: string[];
   /** No word of the caller and no speech of the agent for this long ends the call. */
@@ -48,7 +50,11 @@ export type Reply = {
   requested: number;
   /** Chunks whose synthesis failed once. */
   retried: number[];
-  audioEnded: boolean;
+  /** The client was told that audio begins, and not yet that it ends. */
+  audioOpen: boolean;
+  firstAudioAt: number | null;
+  /** The caller made a sound: the reply is silent until it is clear whether that was a word. */
+  pausedAt: number | null;
   /** Models that failed at this reply before. */
   modelFailures: number;
   askedAt: number;
@@ -127,7 +133,7 @@ export function heardOf(reply: Reply, { echoes }: TurnState, now: number): Heard
 }
 
 export function hasAudio(reply: Reply): boolean {
-  return sentMs(reply.playback) > 0;
+  return reply.firstAudioAt !== null;
 }
 
 /** All of its text is known and all of its audio, if it has any, was sent. */

@@ -1,7 +1,8 @@
 import { playedAt } from "../playback.ts";
-import { callerPartial, callerSaid, interrupt, interruptSpeech } from "./caller.ts";
+import { callerPartial, callerSaid, callerUttered, interrupt } from "./caller.ts";
 import { type Draft, emit, isEnded, send, update } from "./draft.ts";
 import type { AgentMode, TurnEffect, TurnEvent } from "./messages.ts";
+import { doubtEndsAt, goOn, pause } from "./pause.ts";
 import { clientIsBack, join, loseClient, voiceJoins } from "./presence.ts";
 import { addText, breakOff, endAudio, endText, finish, settle } from "./reply.ts";
 import { audioSent, chunkSent, markEchoed, speakAgain, speechFailed } from "./speech.ts";
@@ -67,9 +68,9 @@ const handlers: Handlers = {
   taken_over: clientIsBack,
   client_closed: (draft) => finish(draft, "hangup"),
   audio_received: voiceJoins,
-  caller_speech_started: interruptSpeech,
+  caller_speech_started: pause,
   caller_partial: (draft, { text }) => callerPartial(draft, text),
-  caller_utterance: (draft, { text }) => callerSaid(draft, text),
+  caller_utterance: (draft, { text }) => callerUttered(draft, text),
   user_text: (draft, { text }) => callerSaid(draft, text),
   interrupt,
   model_delta: (draft, { turnId, text }) => {
@@ -124,6 +125,7 @@ function beingSpoken(draft: Draft, turnId: number, chunk: number): Reply | null 
 
 function passTime(draft: Draft): void {
   if (draft.state.phase !== "live") return;
+  if (draft.now >= doubtEndsAt(draft.state)) goOn(draft);
   const { reply } = draft.state;
   const heardAt = heardToTheEndAt(draft.state);
   if (reply && heardAt !== null && draft.now >= heardAt) settle(draft, reply);
@@ -151,7 +153,7 @@ function announce(draft: Draft): void {
 }
 
 function modeOf({ reply }: TurnState): AgentMode {
-  if (!reply) return "listening";
+  if (!reply || reply.pausedAt !== null) return "listening";
   return hasAudio(reply) ? "speaking" : "thinking";
 }
 
@@ -159,7 +161,8 @@ function modeOf({ reply }: TurnState): AgentMode {
 function setAlarm(draft: Draft): void {
   const { joinedAt, activeAt, config, alarmAt } = draft.state;
   const heardAt = heardToTheEndAt(draft.state) ?? Number.POSITIVE_INFINITY;
-  const at = Math.min(joinedAt + config.maxMs, activeAt + config.idleMs, heardAt);
+  const doubtAt = doubtEndsAt(draft.state);
+  const at = Math.min(joinedAt + config.maxMs, activeAt + config.idleMs, heardAt, doubtAt);
   if (alarmAt !== null && alarmAt > draft.now && at >= alarmAt) return;
   update(draft, { alarmAt: at });
   emit(draft, { type: "set_alarm", at });

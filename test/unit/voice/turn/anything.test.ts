@@ -95,6 +95,7 @@ const happenings = fc.array(
 
 const config: fc.Arbitrary<TurnConfig> = fc.record({
   greeting: fc.constantFrom(null, "Hello, this is the clinic. How can I help?", " "),
+  language: fc.constant("en"),
   endCallPhrases: fc.constantFrom([], ["goodbye"]),
   idleMs: fc.constantFrom(5000, 600_000),
   maxMs: fc.constantFrom(20_000, 3_600_000),
@@ -247,6 +248,10 @@ test("of a reply that is not over, an alarm or a stream will tell", () => {
     expect(state.alarmAt).toBeGreaterThan(now);
     const { reply } = state;
     if (!reply?.textDone) return;
+    if (reply.pausedAt !== null) {
+      expect(state.alarmAt).toBeLessThanOrEqual(reply.pausedAt + 1500);
+      return;
+    }
     const waitsForSpeech = reply.playback.chunks
       .slice(0, reply.requested)
       .some(({ done }) => !done);

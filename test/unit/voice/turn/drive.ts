@@ -10,6 +10,7 @@ import {
 
 const usual: TurnConfig = {
   greeting: "Hello there.",
+  language: "en",
   endCallPhrases: ["goodbye"],
   idleMs: 600_000,
   maxMs: 3_600_000,

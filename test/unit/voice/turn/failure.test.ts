@@ -44,9 +44,13 @@ test("a text session is told the apology and ends", () => {
 });
 
 test.each([
-  ["sounds", (call: ReturnType<typeof startCall>) => call.speechStarts(), 2],
-  ["words", (call: ReturnType<typeof startCall>) => call.says("What?"), 3],
-])("%s over the apology end the call, and what was said stays", (_, speak, lines) => {
+  [
+    "a word",
+    (call: ReturnType<typeof startCall>) => call.on({ type: "caller_partial", text: "What" }),
+    2,
+  ],
+  ["an utterance", (call: ReturnType<typeof startCall>) => call.says("What?"), 3],
+])("%s over the apology ends the call, and what was said stays", (_, speak, lines) => {
   const call = askingCall();
   call.modelFails(2);
   call.modelFails(3);
