@@ -201,6 +201,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     const initial = initialTurnState({
       greeting: agent.firstMessage || null,
       language: agent.language,
+      speculates: this.#wiring.settings.CALL_SPECULATION,
       endCallPhrases: agent.endCallPhrases,
       idleMs: CALL_IDLE_SECONDS * 1_000,
       maxMs: CALL_MAX_SECONDS * 1_000,

@@ -40,6 +40,9 @@ export type TurnEvent =
   | { type: "caller_partial"; text: string }
   /** The recogniser's end of turn. */
   | { type: "caller_utterance"; text: string }
+  /** The recogniser's guess that the turn is over: confirmed by `caller_utterance`, or taken back. */
+  | { type: "caller_probably_done"; text: string }
+  | { type: "caller_resumed" }
   | { type: "user_text"; text: string }
   /** The client asks the agent to stop. */
   | { type: "interrupt" }
@@ -79,6 +82,8 @@ export type TurnEffect =
   /** The call is over; it is always the last effect of a call. */
   | { type: "end"; reason: EndReason };
 
+export type SpeculationUse = "none" | "used" | "discarded";
+
 export type AgentMode = "listening" | "thinking" | "speaking";
 
 /** Messages of the native dialect that come from the turn machine; other dialects translate them. */
@@ -95,6 +100,15 @@ export type TurnMessage =
   /** Of this reply the caller heard only this; the rest of its text is void. */
   | { type: "interruption"; turn_id: number; heard_text: string; heard_ms: number }
   | { type: "state"; state: AgentMode }
-  /** From the caller's end of turn to the reply's first text and to its first audio sent. */
-  | { type: "metrics"; turn_id: number; first_text_ms: number; first_audio_ms: number }
+  /**
+   * From the caller's end of turn to the reply's first text and to its first audio sent.
+   * `speculation`: whether the model was asked before that end was certain, and to any use.
+   */
+  | {
+      type: "metrics";
+      turn_id: number;
+      first_text_ms: number;
+      first_audio_ms: number;
+      speculation: SpeculationUse;
+    }
   | { type: "error"; code: "speech_failed"; message: string };

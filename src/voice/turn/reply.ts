@@ -3,6 +3,7 @@ import { saysPhrase } from "../end-phrase.ts";
 import { addChunk, emptyPlayback, type Heard } from "../playback.ts";
 import { type Draft, emit, nextTurnId, record, send, update, updateReply } from "./draft.ts";
 import type { EndReason } from "./messages.ts";
+import { dropSpeculation } from "./speculation.ts";
 import {
   hasAudio,
   heardOf,
@@ -10,6 +11,7 @@ import {
   modelHistory,
   type Reply,
   type ReplySource,
+  type Speculation,
 } from "./state.ts";
 
 export const apology = "I'm sorry, something went wrong on my side. Please try again in a moment.";
@@ -19,12 +21,21 @@ const speechRequestsUnderWay = 2;
 /** Asks the model to answer the transcript. A client that is away is answered when it is back. */
 export function answer(
   draft: Draft,
-  { modelFailures = 0, askedAt = draft.now }: { modelFailures?: number; askedAt?: number } = {},
+  so: Partial<Pick<Reply, "modelFailures" | "askedAt" | "speculation">> = {},
 ): void {
   if (draft.state.away) return;
   const { turnId } = begin(draft, "model");
-  updateReply(draft, { modelFailures, askedAt });
+  updateReply(draft, so);
   emit(draft, { type: "start_model", turnId, messages: modelHistory(draft.state) });
+}
+
+/** The model was asked before: what it has written so far becomes the reply. */
+export function adopt(draft: Draft, { turnId, text, textDone }: Speculation): void {
+  const reply = begin(draft, "model", turnId);
+  updateReply(draft, { speculation: "used" });
+  if (text !== "") addText(draft, reply, text);
+  // Its text may have ended by itself, with a goodbye.
+  if (textDone && draft.state.reply?.textDone === false) endText(draft);
 }
 
 /** Says a fixed text. `shown`: it was delivered as text before, and is in the transcript. */
@@ -83,8 +94,10 @@ export function breakOff(draft: Draft, reply: Reply, modelFailures: number): voi
   }
   updateReply(draft, { textDone: true });
   cut(draft);
-  if (modelFailures < 2) answer(draft, { modelFailures, askedAt: reply.askedAt });
-  else say(draft, "apology", apology);
+  if (modelFailures < 2) {
+    const { askedAt, speculation } = reply;
+    answer(draft, { modelFailures, askedAt, speculation });
+  } else say(draft, "apology", apology);
 }
 
 /**
@@ -123,6 +136,7 @@ export function settle(draft: Draft, reply: Reply): void {
 
 export function finish(draft: Draft, reason: EndReason): void {
   cut(draft);
+  dropSpeculation(draft);
   update(draft, { phase: "ended" });
   emit(draft, { type: "end", reason });
 }
@@ -152,9 +166,10 @@ export function endAudio(draft: Draft, reply: Reply): void {
   send(draft, { type: "agent_audio_end", turn_id: reply.turnId });
 }
 
-function begin(draft: Draft, source: ReplySource): Reply {
+function begin(draft: Draft, source: ReplySource, turnId = nextTurnId(draft)): Reply {
+  dropSpeculation(draft);
   const reply: Reply = {
-    turnId: nextTurnId(draft),
+    turnId,
     source,
     spoken: draft.state.voice,
     shown: false,
@@ -169,6 +184,7 @@ function begin(draft: Draft, source: ReplySource): Reply {
     pausedAt: null,
     modelFailures: 0,
     askedAt: draft.now,
+    speculation: "none",
     firstTextAt: null,
     endsCall: false,
   };

@@ -15,6 +15,7 @@ export function audioSent(draft: Draft, reply: Reply, chunk: number, ms: number)
     turn_id: reply.turnId,
     first_text_ms: reply.firstTextAt - reply.askedAt,
     first_audio_ms: draft.now - reply.askedAt,
+    speculation: reply.speculation,
   });
 }
 

@@ -1,13 +1,15 @@
 import type { ChatMessage } from "../../ports/model.ts";
 import type { Chunker } from "../chunker.ts";
 import { aheadMs, type Heard, heardBy, type Playback } from "../playback.ts";
-import type { AgentMode } from "./messages.ts";
+import type { AgentMode, SpeculationUse } from "./messages.ts";
 
 export type TurnConfig = {
   /** `null`: the caller speaks first. */
   greeting: string | null;
   /** BCP-47; what the caller is likely to speak. */
   language: string;
+  /** Ask the model as soon as the caller has probably finished. */
+  speculates: boolean;
   /** Said by either side, they end the call. */
   endCallPhrases: string[];
   /** No word of the caller and no speech of the agent for this long ends the call. */
@@ -58,9 +60,20 @@ export type Reply = {
   /** Models that failed at this reply before. */
   modelFailures: number;
   askedAt: number;
+  speculation: SpeculationUse;
   firstTextAt: number | null;
   /** It says goodbye: the call ends when it was heard to its end. */
   endsCall: boolean;
+};
+
+/** A reply to what the caller has probably said; nothing of it leaves before that is certain. */
+export type Speculation = {
+  /** The reply will have it too. */
+  turnId: number;
+  /** What the caller is taken to have said. */
+  answers: string;
+  text: string;
+  textDone: boolean;
 };
 
 /** The whole of a call that must survive the eviction of its object. Plain data, JSON-safe. */
@@ -82,7 +95,11 @@ export type TurnState = {
   lastTurnId: number;
   /** The utterance being understood, if one is. */
   callerTurnId: number | null;
+  /** Never beside a reply. */
   reply: Reply | null;
+  speculation: Speculation | null;
+  /** For the utterance being understood the model was asked once already; it is the only time. */
+  hasSpeculated: boolean;
   /** What a client that lost its socket did not hear, to be said when it is back. */
   unheard: { source: ReplySource; text: string } | null;
   /** What the client was last told. */
@@ -103,6 +120,8 @@ export function initialTurnState(config: TurnConfig): TurnState {
     lastTurnId: 0,
     callerTurnId: null,
     reply: null,
+    speculation: null,
+    hasSpeculated: false,
     unheard: null,
     announced: null,
     alarmAt: null,

@@ -1,10 +1,17 @@
 import { playedAt } from "../playback.ts";
-import { callerPartial, callerSaid, callerUttered, interrupt } from "./caller.ts";
+import {
+  callerPartial,
+  callerProbablyDone,
+  callerSaid,
+  callerUttered,
+  interrupt,
+} from "./caller.ts";
 import { type Draft, emit, isEnded, send, update } from "./draft.ts";
 import type { AgentMode, TurnEffect, TurnEvent } from "./messages.ts";
 import { doubtEndsAt, goOn, pause } from "./pause.ts";
 import { clientIsBack, join, loseClient, voiceJoins } from "./presence.ts";
 import { addText, breakOff, endAudio, endText, finish, settle } from "./reply.ts";
+import { dropSpeculation, speculationGoesOn } from "./speculation.ts";
 import { audioSent, chunkSent, markEchoed, speakAgain, speechFailed } from "./speech.ts";
 import { hasAudio, isComplete, type Reply, type TurnState } from "./state.ts";
 
@@ -28,7 +35,7 @@ export function step(state: TurnState, event: TurnEvent, now: number): Step {
  */
 export function resume(state: TurnState, now: number): Step {
   return within(state, now, (draft) => {
-    update(draft, { alarmAt: null });
+    update(draft, { alarmAt: null, speculation: null });
     const { reply } = draft.state;
     if (!reply) return;
     if (!reply.textDone) breakOff(draft, reply, reply.modelFailures);
@@ -71,19 +78,24 @@ const handlers: Handlers = {
   caller_speech_started: pause,
   caller_partial: (draft, { text }) => callerPartial(draft, text),
   caller_utterance: (draft, { text }) => callerUttered(draft, text),
+  caller_probably_done: (draft, { text }) => callerProbablyDone(draft, text),
+  caller_resumed: dropSpeculation,
   user_text: (draft, { text }) => callerSaid(draft, text),
   interrupt,
   model_delta: (draft, { turnId, text }) => {
+    if (speculationGoesOn(draft, turnId, { delta: text })) return;
     const reply = beingWritten(draft, turnId);
     if (reply) addText(draft, reply, text);
   },
   model_done: (draft, { turnId }) => {
+    if (speculationGoesOn(draft, turnId, "done")) return;
     const reply = beingWritten(draft, turnId);
     // No answer is as bad as a failure: the caller would wait in silence.
     if (reply?.text === "") breakOff(draft, reply, reply.modelFailures + 1);
     else if (reply) endText(draft);
   },
   model_failed: (draft, { turnId }) => {
+    if (speculationGoesOn(draft, turnId, "failed")) return;
     const reply = beingWritten(draft, turnId);
     if (reply) breakOff(draft, reply, reply.modelFailures + 1);
   },

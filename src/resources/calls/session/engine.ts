@@ -117,6 +117,10 @@ export function openEngine(options: {
 function report(event: TranscriberEvent, onEvent: (event: TurnEvent) => void): void {
   if (event.type === "speech_started") onEvent({ type: "caller_speech_started" });
   if (event.type === "partial") onEvent({ type: "caller_partial", text: event.text });
+  if (event.type === "eager_end_of_turn") {
+    onEvent({ type: "caller_probably_done", text: event.text });
+  }
+  if (event.type === "turn_resumed") onEvent({ type: "caller_resumed" });
   if (event.type === "end_of_turn") onEvent({ type: "caller_utterance", text: event.text });
 }
 

@@ -11,6 +11,7 @@ import {
 const usual: TurnConfig = {
   greeting: "Hello there.",
   language: "en",
+  speculates: true,
   endCallPhrases: ["goodbye"],
   idleMs: 600_000,
   maxMs: 3_600_000,
