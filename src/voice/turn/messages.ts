@@ -68,8 +68,11 @@ export type TurnEffect =
   /** Ask the model for a reply; the system prompt goes before `messages`. */
   | { type: "start_model"; turnId: number; messages: ChatMessage[] }
   | { type: "cancel_model"; turnId: number }
-  /** Synthesise a chunk; no more than two of a reply are under way. */
-  | { type: "speak"; turnId: number; chunk: number; text: string }
+  /**
+   * Synthesise a chunk; no more than two of a reply are under way. `fallback`: with another
+   * provider's voice, the agent's own has failed.
+   */
+  | { type: "speak"; turnId: number; chunk: number; text: string; fallback?: true }
   /** Stop the synthesis of all its chunks; audio that is ready must not be sent any more. */
   | { type: "cancel_speech"; turnId: number }
   /** Tell the client to drop the audio it has not played. */

@@ -153,10 +153,17 @@ export function speakNext(draft: Draft): void {
       speechUnderWay(reply) >= speechRequestsUnderWay
     )
       return;
-    const { turnId, requested } = reply;
-    if (!chunk.done) emit(draft, { type: "speak", turnId, chunk: requested, text: chunk.text });
+    const { requested } = reply;
+    if (!chunk.done) speakChunk(draft, reply, requested);
     updateReply(draft, { requested: requested + 1 });
   }
+}
+
+export function speakChunk(draft: Draft, { turnId, playback }: Reply, chunk: number): void {
+  const text = playback.chunks[chunk]?.text;
+  if (text === undefined) return;
+  const voice = draft.state.voiceFailed ? { fallback: true as const } : {};
+  emit(draft, { type: "speak", turnId, chunk, text, ...voice });
 }
 
 /** Tells the client once, when all audio of the reply was sent or the rest will not be, for now. */

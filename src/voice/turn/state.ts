@@ -50,7 +50,7 @@ export type Reply = {
   playback: Playback;
   /** How many chunks were given to the synthesis, in order. */
   requested: number;
-  /** Chunks whose synthesis failed once. */
+  /** Chunks whose synthesis failed, as often as it did. */
   retried: number[];
   /** The client was told that audio begins, and not yet that it ends. */
   audioOpen: boolean;
@@ -87,6 +87,8 @@ export type TurnState = {
   voice: boolean;
   /** The client has echoed a mark. */
   echoes: boolean;
+  /** The agent's own voice has failed; what is left of the call has another one. */
+  voiceFailed: boolean;
   /** The socket is lost. */
   away: boolean;
   /** The one list from which transcript and model history are made. */
@@ -115,6 +117,7 @@ export function initialTurnState(config: TurnConfig): TurnState {
     activeAt: 0,
     voice: !config.textOnlyUntilAudio,
     echoes: false,
+    voiceFailed: false,
     away: false,
     entries: [],
     lastTurnId: 0,

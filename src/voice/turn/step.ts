@@ -41,7 +41,7 @@ export function resume(state: TurnState, now: number): Step {
     if (!reply.textDone) breakOff(draft, reply, reply.modelFailures);
     if (draft.state.reply?.turnId !== reply.turnId) return;
     for (const [index, chunk] of reply.playback.chunks.slice(0, reply.requested).entries()) {
-      if (!chunk.done) speakAgain(draft, reply, index);
+      if (!chunk.done) speakAgain(draft, index);
     }
   });
 }

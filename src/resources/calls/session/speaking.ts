@@ -11,7 +11,7 @@ export type Synthesis = (
 
 /** The synthesis of one reply: chunks are asked for ahead, and sent one after the other. */
 export type Speaking = {
-  say(chunk: number, text: string): void;
+  say(chunk: number, text: string, synthesise: Synthesis): void;
   /** Nothing more is sent from this moment on. */
   cancel(): void;
 };
@@ -24,7 +24,6 @@ const FRAME_MS = 100;
 
 export function openSpeaking(options: {
   turnId: number;
-  synthesise: Synthesis;
   format: AudioFormat;
   send(audio: Uint8Array<ArrayBuffer>): void;
   /** How much of what was sent the caller has yet to hear. */
@@ -63,8 +62,8 @@ export function openSpeaking(options: {
   }
 
   return {
-    say(chunk, text) {
-      const audio = readAhead(options.synthesise(text, format.sampleRate, abort.signal));
+    say(chunk, text, synthesise) {
+      const audio = readAhead(synthesise(text, format.sampleRate, abort.signal));
       before = before.then(() => sendChunk(chunk, audio));
     },
     cancel: () => abort.abort(),
