@@ -50,8 +50,9 @@ export type TurnEvent =
   | { type: "model_done"; turnId: number }
   | { type: "model_failed"; turnId: number }
   /**
-   * `ms` of a chunk's audio were sent to the client. The audio of a chunk is sent after
-   * `speech_done` of the one before, even when it is ready earlier.
+   * `ms` of a chunk's audio go to the client now: after this, unless it has cancelled the speech.
+   * The audio of a chunk is sent after `speech_done` of the one before, even when it is ready
+   * earlier.
    */
   | { type: "speech_audio"; turnId: number; chunk: number; ms: number }
   /** All audio of a chunk was sent. */

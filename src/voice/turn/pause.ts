@@ -8,6 +8,8 @@ import { hasAudio, heardOf, type TurnState } from "./state.ts";
 
 /** A sound that no word follows for so long was no interruption. */
 const doubtMs = 1500;
+/** After so many, the sounds are a street's, or the agent's own from a loudspeaker. */
+const falseAlarmsHeeded = 3;
 /** About a second of speech: who says "yes" over it has understood what is asked, and answers. */
 const lastWords = 15;
 
@@ -18,6 +20,7 @@ const lastWords = 15;
 export function pause(draft: Draft): void {
   const { reply } = draft.state;
   if (!reply || !hasAudio(reply) || reply.pausedAt !== null) return;
+  if (reply.falseAlarms >= falseAlarmsHeeded) return;
   const { turnId, playback } = reply;
   emit(draft, { type: "send_clear", turnId });
   if (speechUnderWay(reply) > 0) emit(draft, { type: "cancel_speech", turnId });
@@ -35,6 +38,12 @@ export function goOn(draft: Draft): void {
   if (draft.state.reply?.pausedAt == null) return;
   updateReply(draft, { pausedAt: null });
   speakNext(draft);
+}
+
+/** Nobody said a word. */
+export function endDoubt(draft: Draft): void {
+  updateReply(draft, { falseAlarms: (draft.state.reply?.falseAlarms ?? 0) + 1 });
+  goOn(draft);
 }
 
 /** When a paused reply goes on by itself; never, when none is paused. */

@@ -189,6 +189,7 @@ function begin(draft: Draft, source: ReplySource, turnId = nextTurnId(draft)): R
     audioOpen: false,
     firstAudioAt: null,
     pausedAt: null,
+    falseAlarms: 0,
     modelFailures: 0,
     askedAt: draft.now,
     speculation: "none",

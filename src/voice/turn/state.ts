@@ -57,6 +57,8 @@ export type Reply = {
   firstAudioAt: number | null;
   /** The caller made a sound: the reply is silent until it is clear whether that was a word. */
   pausedAt: number | null;
+  /** Pauses in vain: sounds without a word. */
+  falseAlarms: number;
   /** Models that failed at this reply before. */
   modelFailures: number;
   askedAt: number;

@@ -8,7 +8,7 @@ import {
 } from "./caller.ts";
 import { type Draft, emit, isEnded, send, update } from "./draft.ts";
 import type { AgentMode, TurnEffect, TurnEvent } from "./messages.ts";
-import { doubtEndsAt, goOn, pause } from "./pause.ts";
+import { doubtEndsAt, endDoubt, pause } from "./pause.ts";
 import { clientIsBack, join, loseClient, voiceJoins } from "./presence.ts";
 import { addText, breakOff, endAudio, endText, finish, settle } from "./reply.ts";
 import { dropSpeculation, speculationGoesOn } from "./speculation.ts";
@@ -137,7 +137,7 @@ function beingSpoken(draft: Draft, turnId: number, chunk: number): Reply | null 
 
 function passTime(draft: Draft): void {
   if (draft.state.phase !== "live") return;
-  if (draft.now >= doubtEndsAt(draft.state)) goOn(draft);
+  if (draft.now >= doubtEndsAt(draft.state)) endDoubt(draft);
   const { reply } = draft.state;
   const heardAt = heardToTheEndAt(draft.state);
   if (reply && heardAt !== null && draft.now >= heardAt) settle(draft, reply);

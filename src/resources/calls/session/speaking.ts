@@ -44,8 +44,10 @@ export function openSpeaking(options: {
         await sleep(aheadMs() - REFILL_AT_MS, abort.signal);
       }
       if (abort.signal.aborted) return;
-      options.send(format.encoding === "mulaw" ? encodeMulaw(frame) : bytesFromPcm(frame));
+      // The client is told of audio before it gets any, and what is told may end the reply.
       onEvent({ type: "speech_audio", turnId, chunk, ms });
+      if (abort.signal.aborted) return;
+      options.send(format.encoding === "mulaw" ? encodeMulaw(frame) : bytesFromPcm(frame));
     }
   }
 

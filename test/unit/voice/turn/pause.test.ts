@@ -177,6 +177,19 @@ test("paused twice it is still one line, and nothing is said twice", () => {
   expect(call.lines.at(-1)).toBe(`assistant: ${text}`);
 });
 
+test("after three sounds in vain only words interrupt the reply", () => {
+  const call = speakingCall();
+  const pauses = () => pick(call.all, "send_clear").length;
+  for (let at = 2500; pauses() < 3; at += 2000) {
+    call.at(at).speechStarts();
+    call.at(at + 1500).tick();
+    const chunk = (call.state.reply?.requested ?? 0) - 2;
+    call.at(at + 1600).audio(2, chunk, 500);
+  }
+  expect(call.speechStarts()).toEqual([]);
+  expect(names(partial(call, "Stop"))).toContain("send:interruption");
+});
+
 test("a paused reply survives an eviction and a lost line", () => {
   const evicted = speakingCall();
   evicted.at(3300).speechStarts();
