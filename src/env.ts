@@ -36,6 +36,8 @@ const variables = z.object({
   CALL_REJOIN_SECONDS: seconds(30),
   CALL_IDLE_SECONDS: seconds(600),
   CALL_MAX_SECONDS: seconds(3_600),
+  /** Whether the model is asked when a caller has probably finished; may cost one request a turn. */
+  CALL_SPECULATION: z.stringbool().default(true),
   /** How many web calls of one organization may be live at once. */
   LIVE_WEB_CALLS: z.coerce.number().int().min(1).max(100_000).default(50),
   /** How often the sweeper runs, as a cron expression in UTC. */

@@ -1,4 +1,4 @@
-import { firstWords, spokenLength } from "./words.ts";
+import { firstWords, isSilent, spokenLength } from "./words.ts";
 
 /**
  * The ledger of one spoken reply: what was sent, and so what the caller has heard at any moment.
@@ -33,10 +33,9 @@ const usualMsPerLetter = 65;
 /** How long the last mark of a client that echoes marks is waited for. */
 const lateMarkMs = 1500;
 
-/** `silent`: there is nothing in it to say, no audio will come. */
-export function addChunk(playback: Playback, text: string, silent = false): Playback {
-  const chunk = { text, ms: 0, lostMs: 0, done: silent };
-  return { ...playback, chunks: [...playback.chunks, chunk] };
+/** A chunk in which there is nothing to say is done: no audio will come. */
+export function addChunk(playback: Playback, text: string): Playback {
+  return { ...playback, chunks: [...playback.chunks, newChunk(text)] };
 }
 
 /** `ms` of audio of a chunk was sent at `now`; chunks are sent one after the other. */
@@ -52,6 +51,29 @@ export function finishChunk(playback: Playback, index: number): Playback {
 /** The audio so far will be followed by the whole chunk from its beginning. */
 export function restartChunk(playback: Playback, index: number): Playback {
   return changeChunk(playback, index, (chunk) => ({ ...chunk, lostMs: chunk.ms }));
+}
+
+/**
+ * The client drops what it has not played. The chunks so far keep what was heard of them, and are
+ * done; what was not heard follows as new chunks, so that nothing said of the old ones, and no mark
+ * of theirs, can be taken for them.
+ */
+export function stopPlayback(playback: Playback, heard: Heard, now: number): Playback {
+  const kept: PlaybackChunk[] = [];
+  const rest: PlaybackChunk[] = [];
+  let letters = heard.text.length;
+  let ms = heard.ms;
+  for (const chunk of playback.chunks) {
+    const missing = chunk.text.slice(letters);
+    const isMissing = missing.trim() !== "";
+    const text = isMissing ? chunk.text.slice(0, letters) : chunk.text;
+    const played = Math.min(chunk.ms, ms);
+    kept.push({ text, ms: played, lostMs: 0, done: true });
+    if (isMissing) rest.push(newChunk(missing));
+    letters = Math.max(0, letters - chunk.text.length);
+    ms -= played;
+  }
+  return { chunks: [...kept, ...rest], endsAt: now, echoed: kept.length - 1 };
 }
 
 export function echoMark(playback: Playback, index: number, now: number): Playback {
@@ -100,6 +122,11 @@ export function textNotHeard(playback: Playback, heard: Heard): string {
     .join("");
 }
 
+/** How much of the audio sent the caller has yet to hear, in ms. */
+export function aheadMs(playback: Playback, now: number): number {
+  return Math.max(0, playback.endsAt - now);
+}
+
 /** When the caller will have heard all chunks; `null` while audio is still to come. */
 export function playedAt(playback: Playback, echoes: boolean): number | null {
   if (playback.chunks.some((chunk) => !chunk.done)) return null;
@@ -117,7 +144,7 @@ function msThrough(playback: Playback, index: number): number {
 }
 
 function playedMs(playback: Playback, now: number): number {
-  return sentMs(playback) - Math.max(0, playback.endsAt - now);
+  return sentMs(playback) - aheadMs(playback, now);
 }
 
 function shareHeard(chunk: PlaybackChunk, played: number, msPerLetter: number): number {
@@ -133,6 +160,10 @@ function measuredMsPerLetter({ chunks }: Playback): number {
   const letters = measured.reduce((sum, chunk) => sum + spokenLength(chunk.text), 0);
   const ms = measured.reduce((sum, chunk) => sum + chunk.ms - chunk.lostMs, 0);
   return letters > 0 ? ms / letters : usualMsPerLetter;
+}
+
+function newChunk(text: string): PlaybackChunk {
+  return { text, ms: 0, lostMs: 0, done: isSilent(text) };
 }
 
 function changeChunk(

@@ -15,5 +15,6 @@ export {
   type TurnConfig,
   type TurnState,
   transcriptAt,
+  unheardMs,
 } from "./turn/state.ts";
 export { resume, type Step, step } from "./turn/step.ts";

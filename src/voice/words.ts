@@ -12,6 +12,21 @@ export function spokenLength(text: string): number {
   return text.length + 2 * (text.match(unspacedAll)?.length ?? 0);
 }
 
+/** Whether there is nothing in it to say. */
+export function isSilent(text: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(text);
+}
+
+/** Just the words, in lower case, one space between them: what two ways of writing have in common. */
+export function plainWords(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/['’]/gu, "")
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
+    .trim();
+}
+
 /** Where the words of a text lie, in UTF-16 units; punctuation belongs to the word it touches. */
 export type Word = { start: number; end: number };
 

@@ -26,6 +26,7 @@ const keepAliveMs = 4000;
 /** Deepgram's live transcription (v1). */
 export function deepgramTranscriber(options: DeepgramOptions): Transcriber {
   return {
+    silenceMs: endpointingMs,
     async open(wanted) {
       const socket = await connect(options, wanted);
       return startSession(socket, wanted.onEvent);

@@ -15,6 +15,7 @@ import {
   step,
   type TurnEffect,
   type TurnEvent,
+  unheardMs,
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
 import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
@@ -199,6 +200,8 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     const { CALL_IDLE_SECONDS, CALL_MAX_SECONDS } = this.#wiring.settings;
     const initial = initialTurnState({
       greeting: agent.firstMessage || null,
+      language: agent.language,
+      speculates: this.#wiring.settings.CALL_SPECULATION,
       endCallPhrases: agent.endCallPhrases,
       idleMs: CALL_IDLE_SECONDS * 1_000,
       maxMs: CALL_MAX_SECONDS * 1_000,
@@ -311,6 +314,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       format: format ?? DEFAULT_AUDIO,
       catalogue: this.#wiring.catalogue,
       transcriber: this.#wiring.transcriber,
+      aheadMs: () => (this.#store.state.turn ? unheardMs(this.#store.state.turn, Date.now()) : 0),
       sendAudio: (audio) => this.#socket()?.send(audio),
       onEvent: (event) => this.#dispatch(event),
     });

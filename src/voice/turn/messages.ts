@@ -40,6 +40,9 @@ export type TurnEvent =
   | { type: "caller_partial"; text: string }
   /** The recogniser's end of turn. */
   | { type: "caller_utterance"; text: string }
+  /** The recogniser's guess that the turn is over: confirmed by `caller_utterance`, or taken back. */
+  | { type: "caller_probably_done"; text: string }
+  | { type: "caller_resumed" }
   | { type: "user_text"; text: string }
   /** The client asks the agent to stop. */
   | { type: "interrupt" }
@@ -47,8 +50,9 @@ export type TurnEvent =
   | { type: "model_done"; turnId: number }
   | { type: "model_failed"; turnId: number }
   /**
-   * `ms` of a chunk's audio were sent to the client. The audio of a chunk is sent after
-   * `speech_done` of the one before, even when it is ready earlier.
+   * `ms` of a chunk's audio go to the client now: after this, unless it has cancelled the speech.
+   * The audio of a chunk is sent after `speech_done` of the one before, even when it is ready
+   * earlier.
    */
   | { type: "speech_audio"; turnId: number; chunk: number; ms: number }
   /** All audio of a chunk was sent. */
@@ -65,8 +69,11 @@ export type TurnEffect =
   /** Ask the model for a reply; the system prompt goes before `messages`. */
   | { type: "start_model"; turnId: number; messages: ChatMessage[] }
   | { type: "cancel_model"; turnId: number }
-  /** Synthesise a chunk; no more than two of a reply are under way. */
-  | { type: "speak"; turnId: number; chunk: number; text: string }
+  /**
+   * Synthesise a chunk; no more than two of a reply are under way. `fallback`: with another
+   * provider's voice, the agent's own has failed.
+   */
+  | { type: "speak"; turnId: number; chunk: number; text: string; fallback?: true }
   /** Stop the synthesis of all its chunks; audio that is ready must not be sent any more. */
   | { type: "cancel_speech"; turnId: number }
   /** Tell the client to drop the audio it has not played. */
@@ -78,6 +85,8 @@ export type TurnEffect =
   | { type: "set_alarm"; at: number }
   /** The call is over; it is always the last effect of a call. */
   | { type: "end"; reason: EndReason };
+
+export type SpeculationUse = "none" | "used" | "discarded";
 
 export type AgentMode = "listening" | "thinking" | "speaking";
 
@@ -95,6 +104,15 @@ export type TurnMessage =
   /** Of this reply the caller heard only this; the rest of its text is void. */
   | { type: "interruption"; turn_id: number; heard_text: string; heard_ms: number }
   | { type: "state"; state: AgentMode }
-  /** From the caller's end of turn to the reply's first text and to its first audio sent. */
-  | { type: "metrics"; turn_id: number; first_text_ms: number; first_audio_ms: number }
+  /**
+   * From the caller's end of turn to the reply's first text and to its first audio sent.
+   * `speculation`: whether the model was asked before that end was certain, and to any use.
+   */
+  | {
+      type: "metrics";
+      turn_id: number;
+      first_text_ms: number;
+      first_audio_ms: number;
+      speculation: SpeculationUse;
+    }
   | { type: "error"; code: "speech_failed"; message: string };

@@ -1,6 +1,7 @@
 import { textNotHeard } from "../playback.ts";
 import { type Draft, update } from "./draft.ts";
 import { answer, cut, say } from "./reply.ts";
+import { dropSpeculation } from "./speculation.ts";
 import { heardOf } from "./state.ts";
 
 /** A client that joins by text and sends audio this soon is greeted again, by voice. */
@@ -31,9 +32,10 @@ export function voiceJoins(draft: Draft): void {
 export function loseClient(draft: Draft): void {
   const { reply } = draft.state;
   update(draft, { away: true, announced: null });
+  dropSpeculation(draft);
   if (!reply) return;
   const heard = reply.spoken ? heardOf(reply, draft.state, draft.now) : { text: "", ms: 0 };
-  const text = textNotHeard(reply.playback, heard);
+  const text = textNotHeard(reply.playback, heard).trimStart();
   const worthKeeping = text !== "" && !reply.shown && (reply.textDone || heard.text !== "");
   update(draft, { unheard: worthKeeping ? { source: reply.source, text } : null });
   cut(draft, heard);

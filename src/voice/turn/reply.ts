@@ -3,6 +3,7 @@ import { saysPhrase } from "../end-phrase.ts";
 import { addChunk, emptyPlayback, type Heard } from "../playback.ts";
 import { type Draft, emit, nextTurnId, record, send, update, updateReply } from "./draft.ts";
 import type { EndReason } from "./messages.ts";
+import { dropSpeculation } from "./speculation.ts";
 import {
   hasAudio,
   heardOf,
@@ -10,6 +11,7 @@ import {
   modelHistory,
   type Reply,
   type ReplySource,
+  type Speculation,
 } from "./state.ts";
 
 export const apology = "I'm sorry, something went wrong on my side. Please try again in a moment.";
@@ -19,12 +21,21 @@ const speechRequestsUnderWay = 2;
 /** Asks the model to answer the transcript. A client that is away is answered when it is back. */
 export function answer(
   draft: Draft,
-  { modelFailures = 0, askedAt = draft.now }: { modelFailures?: number; askedAt?: number } = {},
+  so: Partial<Pick<Reply, "modelFailures" | "askedAt" | "speculation">> = {},
 ): void {
   if (draft.state.away) return;
   const { turnId } = begin(draft, "model");
-  updateReply(draft, { modelFailures, askedAt });
+  updateReply(draft, so);
   emit(draft, { type: "start_model", turnId, messages: modelHistory(draft.state) });
+}
+
+/** The model was asked before: what it has written so far becomes the reply. */
+export function adopt(draft: Draft, { turnId, text, textDone }: Speculation): void {
+  const reply = begin(draft, "model", turnId);
+  updateReply(draft, { speculation: "used" });
+  if (text !== "") addText(draft, reply, text);
+  // Its text may have ended by itself, with a goodbye.
+  if (textDone && draft.state.reply?.textDone === false) endText(draft);
 }
 
 /** Says a fixed text. `shown`: it was delivered as text before, and is in the transcript. */
@@ -83,8 +94,10 @@ export function breakOff(draft: Draft, reply: Reply, modelFailures: number): voi
   }
   updateReply(draft, { textDone: true });
   cut(draft);
-  if (modelFailures < 2) answer(draft, { modelFailures, askedAt: reply.askedAt });
-  else say(draft, "apology", apology);
+  if (modelFailures < 2) {
+    const { askedAt, speculation } = reply;
+    answer(draft, { modelFailures, askedAt, speculation });
+  } else say(draft, "apology", apology);
 }
 
 /**
@@ -96,7 +109,7 @@ export function cut(draft: Draft, heard?: Heard): void {
   if (!reply) return;
   const { turnId } = reply;
   const { text, ms } = heard ?? heardOf(reply, draft.state, draft.now);
-  if (hasAudio(reply)) emit(draft, { type: "send_clear", turnId });
+  if (hasAudio(reply) && reply.pausedAt === null) emit(draft, { type: "send_clear", turnId });
   if (!reply.textDone) emit(draft, { type: "cancel_model", turnId });
   if (speechUnderWay(reply) > 0) emit(draft, { type: "cancel_speech", turnId });
   endAudio(draft, reply);
@@ -123,6 +136,7 @@ export function settle(draft: Draft, reply: Reply): void {
 
 export function finish(draft: Draft, reason: EndReason): void {
   cut(draft);
+  dropSpeculation(draft);
   update(draft, { phase: "ended" });
   emit(draft, { type: "end", reason });
 }
@@ -132,23 +146,37 @@ export function speakNext(draft: Draft): void {
   for (;;) {
     const { reply } = draft.state;
     const chunk = reply?.playback.chunks[reply.requested];
-    if (!reply || !chunk || speechUnderWay(reply) >= speechRequestsUnderWay) return;
-    const { turnId, requested } = reply;
-    if (!chunk.done) emit(draft, { type: "speak", turnId, chunk: requested, text: chunk.text });
+    if (
+      !reply ||
+      !chunk ||
+      reply.pausedAt !== null ||
+      speechUnderWay(reply) >= speechRequestsUnderWay
+    )
+      return;
+    const { requested } = reply;
+    if (!chunk.done) speakChunk(draft, reply, requested);
     updateReply(draft, { requested: requested + 1 });
   }
 }
 
-/** Tells the client once, when all audio of the reply was sent or the rest will not be. */
+export function speakChunk(draft: Draft, { turnId, playback }: Reply, chunk: number): void {
+  const text = playback.chunks[chunk]?.text;
+  if (text === undefined) return;
+  const voice = draft.state.voiceFailed ? { fallback: true as const } : {};
+  emit(draft, { type: "speak", turnId, chunk, text, ...voice });
+}
+
+/** Tells the client once, when all audio of the reply was sent or the rest will not be, for now. */
 export function endAudio(draft: Draft, reply: Reply): void {
-  if (!hasAudio(reply) || reply.audioEnded) return;
-  updateReply(draft, { audioEnded: true });
+  if (!reply.audioOpen) return;
+  updateReply(draft, { audioOpen: false });
   send(draft, { type: "agent_audio_end", turn_id: reply.turnId });
 }
 
-function begin(draft: Draft, source: ReplySource): Reply {
+function begin(draft: Draft, source: ReplySource, turnId = nextTurnId(draft)): Reply {
+  dropSpeculation(draft);
   const reply: Reply = {
-    turnId: nextTurnId(draft),
+    turnId,
     source,
     spoken: draft.state.voice,
     shown: false,
@@ -158,9 +186,13 @@ function begin(draft: Draft, source: ReplySource): Reply {
     playback: emptyPlayback,
     requested: 0,
     retried: [],
-    audioEnded: false,
+    audioOpen: false,
+    firstAudioAt: null,
+    pausedAt: null,
+    falseAlarms: 0,
     modelFailures: 0,
     askedAt: draft.now,
+    speculation: "none",
     firstTextAt: null,
     endsCall: false,
   };
@@ -168,7 +200,7 @@ function begin(draft: Draft, source: ReplySource): Reply {
   return reply;
 }
 
-function speechUnderWay({ playback, requested }: Reply): number {
+export function speechUnderWay({ playback, requested }: Reply): number {
   return playback.chunks.slice(0, requested).filter((chunk) => !chunk.done).length;
 }
 
@@ -196,7 +228,7 @@ function takeRest(draft: Draft): void {
 function takeChunk(draft: Draft, text: string): void {
   const { reply, config } = draft.state;
   if (!reply || reply.endsCall) return;
-  const playback = addChunk(reply.playback, text, !/[\p{L}\p{N}]/u.test(text));
+  const playback = addChunk(reply.playback, text);
   updateReply(draft, { playback });
   const said = playback.chunks.map((chunk) => chunk.text).join("");
   if (reply.source === "model" && saysPhrase(said, config.endCallPhrases)) {

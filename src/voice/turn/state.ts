@@ -1,11 +1,15 @@
 import type { ChatMessage } from "../../ports/model.ts";
 import type { Chunker } from "../chunker.ts";
-import { type Heard, heardBy, type Playback, sentMs } from "../playback.ts";
-import type { AgentMode } from "./messages.ts";
+import { aheadMs, type Heard, heardBy, type Playback } from "../playback.ts";
+import type { AgentMode, SpeculationUse } from "./messages.ts";
 
 export type TurnConfig = {
   /** `null`: the caller speaks first. */
   greeting: string | null;
+  /** BCP-47; what the caller is likely to speak. */
+  language: string;
+  /** Ask the model as soon as the caller has probably finished. */
+  speculates: boolean;
   /** Said by either side, they end the call. */
   endCallPhrases: string[];
   /** No word of the caller and no speech of the agent for this long ends the call. */
@@ -46,15 +50,32 @@ export type Reply = {
   playback: Playback;
   /** How many chunks were given to the synthesis, in order. */
   requested: number;
-  /** Chunks whose synthesis failed once. */
+  /** Chunks whose synthesis failed, as often as it did. */
   retried: number[];
-  audioEnded: boolean;
+  /** The client was told that audio begins, and not yet that it ends. */
+  audioOpen: boolean;
+  firstAudioAt: number | null;
+  /** The caller made a sound: the reply is silent until it is clear whether that was a word. */
+  pausedAt: number | null;
+  /** Pauses in vain: sounds without a word. */
+  falseAlarms: number;
   /** Models that failed at this reply before. */
   modelFailures: number;
   askedAt: number;
+  speculation: SpeculationUse;
   firstTextAt: number | null;
   /** It says goodbye: the call ends when it was heard to its end. */
   endsCall: boolean;
+};
+
+/** A reply to what the caller has probably said; nothing of it leaves before that is certain. */
+export type Speculation = {
+  /** The reply will have it too. */
+  turnId: number;
+  /** What the caller is taken to have said. */
+  answers: string;
+  text: string;
+  textDone: boolean;
 };
 
 /** The whole of a call that must survive the eviction of its object. Plain data, JSON-safe. */
@@ -68,6 +89,8 @@ export type TurnState = {
   voice: boolean;
   /** The client has echoed a mark. */
   echoes: boolean;
+  /** The agent's own voice has failed; what is left of the call has another one. */
+  voiceFailed: boolean;
   /** The socket is lost. */
   away: boolean;
   /** The one list from which transcript and model history are made. */
@@ -76,7 +99,11 @@ export type TurnState = {
   lastTurnId: number;
   /** The utterance being understood, if one is. */
   callerTurnId: number | null;
+  /** Never beside a reply. */
   reply: Reply | null;
+  speculation: Speculation | null;
+  /** For the utterance being understood the model was asked once already; it is the only time. */
+  hasSpeculated: boolean;
   /** What a client that lost its socket did not hear, to be said when it is back. */
   unheard: { source: ReplySource; text: string } | null;
   /** What the client was last told. */
@@ -92,11 +119,14 @@ export function initialTurnState(config: TurnConfig): TurnState {
     activeAt: 0,
     voice: !config.textOnlyUntilAudio,
     echoes: false,
+    voiceFailed: false,
     away: false,
     entries: [],
     lastTurnId: 0,
     callerTurnId: null,
     reply: null,
+    speculation: null,
+    hasSpeculated: false,
     unheard: null,
     announced: null,
     alarmAt: null,
@@ -112,6 +142,11 @@ export function transcriptAt(state: TurnState, now: number): Entry[] {
   return [...state.entries, { index: state.entries.length, role: "assistant", content }];
 }
 
+/** How much audio the client holds that the caller has yet to hear, in ms. */
+export function unheardMs({ reply }: TurnState, now: number): number {
+  return reply ? aheadMs(reply.playback, now) : 0;
+}
+
 export function modelHistory(state: TurnState): ChatMessage[] {
   return state.entries.map(({ role, content }) => ({ role, content }));
 }
@@ -122,7 +157,7 @@ export function heardOf(reply: Reply, { echoes }: TurnState, now: number): Heard
 }
 
 export function hasAudio(reply: Reply): boolean {
-  return sentMs(reply.playback) > 0;
+  return reply.firstAudioAt !== null;
 }
 
 /** All of its text is known and all of its audio, if it has any, was sent. */

@@ -1,9 +1,17 @@
 import { playedAt } from "../playback.ts";
-import { callerPartial, callerSaid, interrupt, interruptSpeech } from "./caller.ts";
+import {
+  callerPartial,
+  callerProbablyDone,
+  callerSaid,
+  callerUttered,
+  interrupt,
+} from "./caller.ts";
 import { type Draft, emit, isEnded, send, update } from "./draft.ts";
 import type { AgentMode, TurnEffect, TurnEvent } from "./messages.ts";
+import { doubtEndsAt, endDoubt, pause } from "./pause.ts";
 import { clientIsBack, join, loseClient, voiceJoins } from "./presence.ts";
 import { addText, breakOff, endAudio, endText, finish, settle } from "./reply.ts";
+import { dropSpeculation, speculationGoesOn } from "./speculation.ts";
 import { audioSent, chunkSent, markEchoed, speakAgain, speechFailed } from "./speech.ts";
 import { hasAudio, isComplete, type Reply, type TurnState } from "./state.ts";
 
@@ -27,13 +35,13 @@ export function step(state: TurnState, event: TurnEvent, now: number): Step {
  */
 export function resume(state: TurnState, now: number): Step {
   return within(state, now, (draft) => {
-    update(draft, { alarmAt: null });
+    update(draft, { alarmAt: null, speculation: null });
     const { reply } = draft.state;
     if (!reply) return;
     if (!reply.textDone) breakOff(draft, reply, reply.modelFailures);
     if (draft.state.reply?.turnId !== reply.turnId) return;
     for (const [index, chunk] of reply.playback.chunks.slice(0, reply.requested).entries()) {
-      if (!chunk.done) speakAgain(draft, reply, index);
+      if (!chunk.done) speakAgain(draft, index);
     }
   });
 }
@@ -67,22 +75,27 @@ const handlers: Handlers = {
   taken_over: clientIsBack,
   client_closed: (draft) => finish(draft, "hangup"),
   audio_received: voiceJoins,
-  caller_speech_started: interruptSpeech,
+  caller_speech_started: pause,
   caller_partial: (draft, { text }) => callerPartial(draft, text),
-  caller_utterance: (draft, { text }) => callerSaid(draft, text),
+  caller_utterance: (draft, { text }) => callerUttered(draft, text),
+  caller_probably_done: (draft, { text }) => callerProbablyDone(draft, text),
+  caller_resumed: dropSpeculation,
   user_text: (draft, { text }) => callerSaid(draft, text),
   interrupt,
   model_delta: (draft, { turnId, text }) => {
+    if (speculationGoesOn(draft, turnId, { delta: text })) return;
     const reply = beingWritten(draft, turnId);
     if (reply) addText(draft, reply, text);
   },
   model_done: (draft, { turnId }) => {
+    if (speculationGoesOn(draft, turnId, "done")) return;
     const reply = beingWritten(draft, turnId);
     // No answer is as bad as a failure: the caller would wait in silence.
     if (reply?.text === "") breakOff(draft, reply, reply.modelFailures + 1);
     else if (reply) endText(draft);
   },
   model_failed: (draft, { turnId }) => {
+    if (speculationGoesOn(draft, turnId, "failed")) return;
     const reply = beingWritten(draft, turnId);
     if (reply) breakOff(draft, reply, reply.modelFailures + 1);
   },
@@ -124,6 +137,7 @@ function beingSpoken(draft: Draft, turnId: number, chunk: number): Reply | null 
 
 function passTime(draft: Draft): void {
   if (draft.state.phase !== "live") return;
+  if (draft.now >= doubtEndsAt(draft.state)) endDoubt(draft);
   const { reply } = draft.state;
   const heardAt = heardToTheEndAt(draft.state);
   if (reply && heardAt !== null && draft.now >= heardAt) settle(draft, reply);
@@ -151,7 +165,7 @@ function announce(draft: Draft): void {
 }
 
 function modeOf({ reply }: TurnState): AgentMode {
-  if (!reply) return "listening";
+  if (!reply || reply.pausedAt !== null) return "listening";
   return hasAudio(reply) ? "speaking" : "thinking";
 }
 
@@ -159,7 +173,8 @@ function modeOf({ reply }: TurnState): AgentMode {
 function setAlarm(draft: Draft): void {
   const { joinedAt, activeAt, config, alarmAt } = draft.state;
   const heardAt = heardToTheEndAt(draft.state) ?? Number.POSITIVE_INFINITY;
-  const at = Math.min(joinedAt + config.maxMs, activeAt + config.idleMs, heardAt);
+  const doubtAt = doubtEndsAt(draft.state);
+  const at = Math.min(joinedAt + config.maxMs, activeAt + config.idleMs, heardAt, doubtAt);
   if (alarmAt !== null && alarmAt > draft.now && at >= alarmAt) return;
   update(draft, { alarmAt: at });
   emit(draft, { type: "set_alarm", at });

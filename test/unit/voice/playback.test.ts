@@ -103,7 +103,7 @@ test("marks that come twice, out of order, or before their audio change nothing"
 });
 
 test("a chunk with nothing to say is passed over with the audio around it", () => {
-  const playback = addChunk(sent(["One. ", 500]), "… ", true);
+  const playback = addChunk(sent(["One. ", 500]), "… ");
   expect(heardBy(playback, 1400, false).text).toBe("One.");
   expect(heardBy(playback, 1500, false).text).toBe("One. … ");
   expect(playedAt(playback, false)).toBe(1500);

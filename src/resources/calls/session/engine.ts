@@ -1,5 +1,4 @@
 import type { Catalogue } from "../../../ports/catalogue.ts";
-import { PortError } from "../../../ports/failure.ts";
 import type { Transcriber, TranscriberEvent } from "../../../ports/transcriber.ts";
 import type { AudioFormat } from "../../../voice/dialects/native.ts";
 import type { TurnEffect, TurnEvent } from "../../../voice/turn.ts";
@@ -7,6 +6,7 @@ import type { SessionAgent } from "../session-types.ts";
 import { type Hearing, openHearing } from "./hearing.ts";
 import { openSpeaking, type Speaking } from "./speaking.ts";
 import { openThinking, type Thinking } from "./thinking.ts";
+import { synthesisOf } from "./voices.ts";
 
 /**
  * The running streams of a call: recogniser, model and voice. It does what the turn machine asks
@@ -32,6 +32,8 @@ export function openEngine(options: {
   catalogue: Catalogue;
   transcriber: Transcriber;
   sendAudio(audio: Uint8Array<ArrayBuffer>): void;
+  /** How much of the audio sent the caller has yet to hear. */
+  aheadMs(): number;
   onEvent(event: TurnEvent): void;
 }): Engine {
   const { agent, catalogue, format, onEvent } = options;
@@ -41,31 +43,8 @@ export function openEngine(options: {
 
   function speakingOf(turnId: number): Speaking {
     if (speaking?.turnId === turnId) return speaking;
-    const voice = catalogue.speaker({
-      provider: agent.voiceProvider,
-      model: agent.voiceModel,
-      voiceId: agent.voiceId,
-    });
-    speaking = {
-      turnId,
-      ...openSpeaking({
-        turnId,
-        format,
-        send: options.sendAudio,
-        onEvent,
-        synthesise: (text, sampleRate, signal) =>
-          voice
-            ? voice.speaker.speak({
-                text,
-                voice: voice.voice,
-                model: voice.model,
-                language: agent.language,
-                sampleRate,
-                signal,
-              })
-            : failing(),
-      }),
-    };
+    const { sendAudio: send, aheadMs } = options;
+    speaking = { turnId, ...openSpeaking({ turnId, format, send, aheadMs, onEvent }) };
     return speaking;
   }
 
@@ -86,7 +65,11 @@ export function openEngine(options: {
           thinking?.cancel();
           return;
         case "speak":
-          speakingOf(effect.turnId).say(effect.chunk, effect.text);
+          speakingOf(effect.turnId).say(
+            effect.chunk,
+            effect.text,
+            synthesisOf(catalogue, agent, effect.fallback === true),
+          );
           return;
         case "cancel_speech":
           speaking?.cancel();
@@ -114,12 +97,9 @@ export function openEngine(options: {
 function report(event: TranscriberEvent, onEvent: (event: TurnEvent) => void): void {
   if (event.type === "speech_started") onEvent({ type: "caller_speech_started" });
   if (event.type === "partial") onEvent({ type: "caller_partial", text: event.text });
+  if (event.type === "eager_end_of_turn") {
+    onEvent({ type: "caller_probably_done", text: event.text });
+  }
+  if (event.type === "turn_resumed") onEvent({ type: "caller_resumed" });
   if (event.type === "end_of_turn") onEvent({ type: "caller_utterance", text: event.text });
-}
-
-/** A voice that is gone from the catalogue fails as a vendor would. */
-function failing(): AsyncIterable<Int16Array> {
-  return {
-    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new PortError("refused")) }),
-  };
 }

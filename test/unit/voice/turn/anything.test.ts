@@ -21,14 +21,29 @@ const words = fc.constantFrom(
   "Fine. ",
   "One moment please, let me have a look at it. And ",
   "goodbye ",
+  "uh-huh",
+  "okay",
   "明天上午十点有空位。",
   "… ",
   " ",
 );
 
-const turnId = (state: TurnState, back: number) => (state.reply?.turnId ?? state.lastTurnId) - back;
+const turnId = (state: TurnState, back: number) =>
+  (state.reply?.turnId ?? state.speculation?.turnId ?? state.lastTurnId) - back;
 const back = fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 2);
+/** Counted from the first at the synthesis; a paused reply has none there. */
 const chunk = fc.constantFrom(0, 0, 0, 1, 1, 2);
+const chunkOf = ({ reply }: TurnState, n: number) => {
+  if (!reply) return n;
+  if (reply.pausedAt !== null) return reply.requested - 1 - n;
+  return (
+    n +
+    Math.max(
+      0,
+      reply.playback.chunks.findIndex(({ done }) => !done),
+    )
+  );
+};
 
 const plain = fc.constantFrom<TurnEvent>(
   { type: "joined" },
@@ -37,6 +52,8 @@ const plain = fc.constantFrom<TurnEvent>(
   { type: "taken_over" },
   { type: "audio_received" },
   { type: "caller_speech_started" },
+  { type: "caller_speech_started" },
+  { type: "caller_resumed" },
   { type: "interrupt" },
   { type: "tick" },
 );
@@ -44,7 +61,13 @@ const rare = fc.constantFrom<TurnEvent>(
   { type: "client_closed" },
   { type: "end_requested", reason: "api" },
 );
-const caller = fc.constantFrom("caller_partial", "caller_utterance", "user_text");
+const caller = fc.constantFrom(
+  "caller_partial",
+  "caller_probably_done",
+  "caller_probably_done",
+  "caller_utterance",
+  "user_text",
+);
 const modelEnds = fc.constantFrom("model_done", "model_done", "model_failed");
 const speechEnds = fc.constantFrom("speech_done", "speech_done", "speech_done", "speech_failed");
 
@@ -70,15 +93,19 @@ const event: fc.Arbitrary<Make> = fc.oneof(
   made(1, rare, (_, each) => each),
   made(2, fc.constant("evicted" as const), (_, each) => each),
   made(10, fc.tuple(caller, words), (_, [type, text]) => ({ type, text })),
+  // What the recogniser confirms is mostly what it had guessed.
+  made(6, fc.constant(null), (state) => {
+    return { type: "caller_utterance", text: state.speculation?.answers ?? "Hello?" };
+  }),
   made(30, fc.tuple(back, words), (state, [n, text]) => {
     return { type: "model_delta", turnId: turnId(state, n), text };
   }),
   made(15, fc.tuple(back, modelEnds), (state, [n, type]) => ({ type, turnId: turnId(state, n) })),
   made(40, fc.tuple(back, chunk, fc.nat(2000)), (state, [n, index, ms]) => {
-    return { type: "speech_audio", turnId: turnId(state, n), chunk: index, ms };
+    return { type: "speech_audio", turnId: turnId(state, n), chunk: chunkOf(state, index), ms };
   }),
   made(40, fc.tuple(back, chunk, speechEnds), (state, [n, index, type]) => {
-    return { type, turnId: turnId(state, n), chunk: index };
+    return { type, turnId: turnId(state, n), chunk: chunkOf(state, index) };
   }),
   made(10, fc.tuple(back, chunk), (state, [n, index]) => {
     return { type: "mark", name: markName(turnId(state, n), index) };
@@ -95,6 +122,8 @@ const happenings = fc.array(
 
 const config: fc.Arbitrary<TurnConfig> = fc.record({
   greeting: fc.constantFrom(null, "Hello, this is the clinic. How can I help?", " "),
+  language: fc.constant("en"),
+  speculates: fc.boolean(),
   endCallPhrases: fc.constantFrom([], ["goodbye"]),
   idleMs: fc.constantFrom(5000, 600_000),
   maxMs: fc.constantFrom(20_000, 3_600_000),
@@ -222,9 +251,11 @@ test("the model is asked with the transcript, and only when the caller spoke las
   whatever(({ state, effects }) => {
     for (const effect of effects) {
       if (effect.type !== "start_model") continue;
-      expect(effect.messages).toEqual(
-        state.entries.map(({ role, content }) => ({ role, content })),
-      );
+      const { speculation, entries } = state;
+      expect(effect.messages).toEqual([
+        ...entries.map(({ role, content }) => ({ role, content })),
+        ...(speculation ? [{ role: "user", content: speculation.answers }] : []),
+      ]);
       expect(effect.messages.at(-1)?.role).toBe("user");
     }
   });
@@ -235,7 +266,8 @@ test("what was heard is always the beginning of what the agent meant to say", ()
     for (const effect of effects) {
       if (effect.type !== "record" || effect.entry.role !== "assistant") continue;
       // Fixed texts that are only shown begin and end within one step.
-      const meant = [before.reply?.text, before.config.greeting?.trim(), apology];
+      const speculated = before.speculation?.text.trimStart();
+      const meant = [before.reply?.text, speculated, before.config.greeting?.trim(), apology];
       expect(meant.some((text) => text?.startsWith(effect.entry.content))).toBe(true);
     }
   });
@@ -247,10 +279,78 @@ test("of a reply that is not over, an alarm or a stream will tell", () => {
     expect(state.alarmAt).toBeGreaterThan(now);
     const { reply } = state;
     if (!reply?.textDone) return;
+    if (reply.pausedAt !== null) {
+      expect(state.alarmAt).toBeLessThanOrEqual(reply.pausedAt + 1500);
+      return;
+    }
     const waitsForSpeech = reply.playback.chunks
       .slice(0, reply.requested)
       .some(({ done }) => !done);
     if (!waitsForSpeech) expect(reply.requested).toBe(reply.playback.chunks.length);
+  });
+});
+
+test("a speculation is never beside a reply, and nothing of it leaves before it is confirmed", () => {
+  whatever(({ before, state, effects }) => {
+    if (state.speculation) expect(state.reply).toBeNull();
+    const { speculation, entries } = before;
+    const isConfirmed = state.entries[entries.length]?.content === speculation?.answers;
+    if (!speculation || isConfirmed) return;
+    for (const effect of effects) {
+      expect(effect).not.toMatchObject({ type: "speak", turnId: speculation.turnId });
+      expect(effect).not.toMatchObject({ message: { turn_id: speculation.turnId } });
+    }
+  });
+});
+
+test("for one utterance the model is asked at most once in vain", () => {
+  let wasted = 0;
+  whatever(({ before, state, effects }) => {
+    const isNewCall = before.phase === "waiting";
+    if (isNewCall || state.entries.length !== before.entries.length) wasted = 0;
+    if (state.speculation && state.speculation !== before.speculation) {
+      const isNew = state.speculation.turnId !== before.speculation?.turnId;
+      if (isNew) wasted += 1;
+    }
+    expect(wasted).toBeLessThanOrEqual(1);
+    if (!state.config.speculates) expect(state.speculation).toBeNull();
+    expect(effects.filter(({ type }) => type === "start_model").length).toBeLessThanOrEqual(1);
+  });
+});
+
+test("no audio is taken for sent while the reply is paused, and its text stays in one piece", () => {
+  whatever(({ before, state, effects }) => {
+    const { reply } = state;
+    if (!reply?.spoken) return;
+    const said = reply.playback.chunks.map(({ text }) => text).join("");
+    expect(`${said}${reply.chunker.buffer}`.trimEnd()).toBe(reply.text.trimEnd());
+    if (reply.pausedAt === null) return;
+    expect(effects.filter(({ type }) => type === "speak")).toEqual([]);
+    if (before.reply?.pausedAt === reply.pausedAt) {
+      const sent = (from: typeof reply) =>
+        from.playback.chunks.reduce((sum, { ms }) => sum + ms, 0);
+      expect(sent(reply)).toBe(sent(before.reply));
+    }
+  });
+});
+
+test("every pause ends: it goes on, is confirmed, or is over", () => {
+  whatever(({ state, now }) => {
+    const pausedAt = state.reply?.pausedAt;
+    if (pausedAt != null) expect(now - pausedAt).toBeLessThan(1500);
+  });
+});
+
+test("after `clear` no audio is wanted before the next synthesis is asked for", () => {
+  const cleared = new Set<number>();
+  whatever(({ before, effects }) => {
+    if (before.phase === "waiting") cleared.clear();
+    for (const effect of effects) {
+      if (effect.type === "send_clear") cleared.add(effect.turnId);
+      if (effect.type === "speak") cleared.delete(effect.turnId);
+      if (effect.type !== "send" || effect.message.type !== "agent_audio_start") continue;
+      expect(cleared.has(effect.message.turn_id)).toBe(false);
+    }
   });
 });
 

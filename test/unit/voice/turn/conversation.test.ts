@@ -51,7 +51,13 @@ test("an utterance is answered from the transcript, chunk by chunk", () => {
   const audible = call.at(5400).spoken(2, 0, 1000);
   expect(sent(audible)).toEqual([
     { type: "agent_audio_start", turn_id: 2 },
-    { type: "metrics", turn_id: 2, first_text_ms: 200, first_audio_ms: 400 },
+    {
+      type: "metrics",
+      turn_id: 2,
+      first_text_ms: 200,
+      first_audio_ms: 400,
+      speculation: "none",
+    },
     { type: "state", state: "speaking" },
     { type: "mark", name: "turn-2-0" },
   ]);

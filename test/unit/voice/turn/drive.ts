@@ -10,6 +10,8 @@ import {
 
 const usual: TurnConfig = {
   greeting: "Hello there.",
+  language: "en",
+  speculates: true,
   endCallPhrases: ["goodbye"],
   idleMs: 600_000,
   maxMs: 3_600_000,

@@ -44,9 +44,13 @@ test("a text session is told the apology and ends", () => {
 });
 
 test.each([
-  ["sounds", (call: ReturnType<typeof startCall>) => call.speechStarts(), 2],
-  ["words", (call: ReturnType<typeof startCall>) => call.says("What?"), 3],
-])("%s over the apology end the call, and what was said stays", (_, speak, lines) => {
+  [
+    "a word",
+    (call: ReturnType<typeof startCall>) => call.on({ type: "caller_partial", text: "What" }),
+    2,
+  ],
+  ["an utterance", (call: ReturnType<typeof startCall>) => call.says("What?"), 3],
+])("%s over the apology ends the call, and what was said stays", (_, speak, lines) => {
   const call = askingCall();
   call.modelFails(2);
   call.modelFails(3);
@@ -83,16 +87,26 @@ test("a model that breaks off while heard leaves a reply that ends there", () =>
   expect(call.state.phase).toBe("live");
 });
 
-test("a chunk whose synthesis fails is tried once more, then the call ends with an error", () => {
+test("a chunk whose synthesis fails is tried once more, then with another voice, then it ends", () => {
   const call = askingCall();
-  call.model(2, "Good morning to you.");
-  expect(call.speechFails(2, 0)).toEqual([
-    { type: "speak", turnId: 2, chunk: 0, text: "Good morning to you." },
-  ]);
+  const speak = { type: "speak", turnId: 2, chunk: 0, text: "Good morning to you. " };
+  call.model(2, "Good morning to you. It is a pleasure to meet you.");
+  expect(call.speechFails(2, 0)).toEqual([speak]);
+  expect(call.speechFails(2, 0)).toEqual([{ ...speak, fallback: true }]);
   const effects = call.speechFails(2, 0);
   expect(sent(effects)[0]).toMatchObject({ type: "error", code: "speech_failed" });
   expect(effects.at(-1)).toEqual({ type: "end", reason: "error" });
   expect(call.lines).toEqual(["user: Hello"]);
+});
+
+test("the voice that stepped in stays for the rest of the call", () => {
+  const call = askingCall();
+  call.model(2, "Good morning to you.");
+  call.speechFails(2, 0);
+  call.speechFails(2, 0);
+  call.at(2000).spoken(2, 0, 1000);
+  call.at(4000).says("And now?");
+  expect(pick(call.model(4, "Nothing new here."), "speak")).toMatchObject([{ fallback: true }]);
 });
 
 test("each chunk has its own second try", () => {

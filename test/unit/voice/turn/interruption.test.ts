@@ -13,7 +13,6 @@ function speakingCall() {
 }
 
 test.each([
-  ["speech", (call: ReturnType<typeof startCall>) => call.speechStarts()],
   [
     "a word",
     (call: ReturnType<typeof startCall>) => call.on({ type: "caller_partial", text: "no" }),
@@ -52,7 +51,7 @@ test("the model's next history holds what was heard and nothing else", () => {
 
 test("an interruption before any word was heard leaves no line", () => {
   const call = speakingCall();
-  const effects = call.at(2050).speechStarts();
+  const effects = call.at(2050).on({ type: "interrupt" });
   expect(sent(effects)).toContainEqual({
     type: "interruption",
     turn_id: 2,
@@ -70,7 +69,7 @@ test("running synthesis is stopped too", () => {
 
 test("what arrives late for an interrupted reply changes nothing", () => {
   const call = speakingCall();
-  call.at(3300).speechStarts();
+  call.at(3300).on({ type: "interrupt" });
   const late = [
     call.model(2, "more"),
     call.spoken(2, 1, 500),
@@ -165,7 +164,7 @@ test("an echoed mark overrules the clock", () => {
   call.spoken(2, 0, 1000);
   call.spoken(2, 1, 2000);
   call.at(2500).on({ type: "mark", name: "turn-2-0" });
-  call.at(2520).speechStarts();
+  call.at(2520).on({ type: "interrupt" });
   expect(call.lines).toEqual(["user: Hi", "assistant: Good morning to you. |"]);
 });
 
