@@ -32,6 +32,11 @@ export type TranscriberSession = {
 
 /** Speech to text in real time. */
 export type Transcriber = {
+  /**
+   * Its end of turn is no more than so much silence, ms; without it the recogniser judges by what
+   * was said.
+   */
+  readonly silenceMs?: number;
   /** Resolves when audio can be fed; throws `PortError` when the vendor refuses or does not answer. */
   open(options: TranscriberOptions): Promise<TranscriberSession>;
 };
