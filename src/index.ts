@@ -95,7 +95,7 @@ const connectTimeoutMs = 5_000;
 
 function transcriberOf(settings: Settings, ai: WorkersAi | undefined): Transcriber {
   if (settings.TRANSCRIBER === "workers-ai") {
-    const bound = { ai: needed(ai, "TRANSCRIBER"), connectTimeoutMs };
+    const bound = { ai: requireAiBinding(ai, "TRANSCRIBER"), connectTimeoutMs };
     const flux = workersAiFlux({ ...bound, model: "@cf/deepgram/flux" });
     const nova = workersAiNova({ ...bound, model: "@cf/deepgram/nova-3" });
     return byLanguage(flux, ["en"], nova);
@@ -114,7 +114,7 @@ function transcriberOf(settings: Settings, ai: WorkersAi | undefined): Transcrib
 function modelOf(settings: Settings, ai: WorkersAi | undefined): Model {
   const firstTokenTimeoutMs = 8_000;
   if (settings.LLM === "workers-ai") {
-    return workersAiModel({ ai: needed(ai, "LLM"), firstTokenTimeoutMs });
+    return workersAiModel({ ai: requireAiBinding(ai, "LLM"), firstTokenTimeoutMs });
   }
   return openAiModel({
     baseUrl: settings.LLM_BASE_URL,
@@ -123,7 +123,7 @@ function modelOf(settings: Settings, ai: WorkersAi | undefined): Model {
   });
 }
 
-function needed(ai: WorkersAi | undefined, variable: string): WorkersAi {
+function requireAiBinding(ai: WorkersAi | undefined, variable: string): WorkersAi {
   if (ai) return ai;
   throw new Error(
     `Configuration: ${variable}=workers-ai needs the binding AI in wrangler.toml; docs/runbook.md says how.`,
