@@ -23,10 +23,10 @@ const variables = z.object({
   VAULT_KEYS: z.string().min(1),
   /** Origins exempt from the guard on customers' URLs, comma-separated; empty in production. */
   WEBHOOK_DEV_ORIGINS: z.string().default(""),
-  /** Who thinks: anybody who speaks OpenAI's form, or Workers AI through the `AI` binding. */
-  LLM: z.enum(["openai", "workers-ai"]).default("openai"),
   LLM_BASE_URL: z.url().default("https://api.openai.com/v1"),
   LLM_API_KEY: z.string().min(1),
+  /** Who thinks: anybody who speaks OpenAI's form, or Workers AI through the `AI` binding. */
+  LLM: z.enum(["openai", "workers-ai"]).default("openai"),
   /** The vendor's name of the model; by default that of `service_fast_v1`. */
   LLM_MODEL: z.string().optional(),
   /** Who listens; the last through the `AI` binding. */
