@@ -8,6 +8,7 @@ import { redisStandIn } from "./redis.ts";
 import type { Secrets } from "./secrets.ts";
 import { speechStandIn } from "./speech.ts";
 import { transcriberStandIn } from "./transcriber.ts";
+import { workersAiStandIn } from "./workers-ai.ts";
 import { createRecorder } from "./world/recorder.ts";
 import { startWorld } from "./world.ts";
 
@@ -45,6 +46,11 @@ export async function openLocalWorld(options: {
     nextSigningKey: secrets.qstashNextSigningKey,
     record,
   });
+  const [model, transcriber, speech] = [
+    modelStandIn({ record }),
+    transcriberStandIn({ record }),
+    speechStandIn({ record }),
+  ];
   const world = await startWorld({
     ...(options.port === undefined ? {} : { port: options.port }),
     recorder,
@@ -56,9 +62,10 @@ export async function openLocalWorld(options: {
         record,
         now: () => Date.now() + advanced,
       }),
-      modelStandIn({ record }),
-      transcriberStandIn({ record }),
-      speechStandIn({ record }),
+      model,
+      transcriber,
+      speech,
+      workersAiStandIn({ record, model, transcriber, speech }),
     ],
     advanceClock: (seconds) => {
       advanced += seconds * 1_000;

@@ -104,12 +104,15 @@ async function speakElevenLabs(
   if (!served) return refuseElevenLabs(response, 400, "unsupported_output_format");
   const { text, model_id: model, language_code: language } = parsed.data;
   parts.record("speech", { vendor: "elevenlabs", text, voice, model, format, language });
-  const step = await next(response, parts, text);
+  const step = await nextStep(response, parts, text);
   if (!step) return;
   if (step.status !== undefined) return refuseElevenLabs(response, step.status, "scripted");
   const pcm = await synthesize(text, voice, rate, language);
   const bytes = codec === "ulaw" ? encodeMulaw(pcm) : bytesFromPcm(pcm);
-  return send(response, bytes, { ...step, type: codec === "ulaw" ? "audio/basic" : "audio/pcm" });
+  return sendSound(response, bytes, {
+    ...step,
+    type: codec === "ulaw" ? "audio/basic" : "audio/pcm",
+  });
 }
 
 async function speakOpenAi(
@@ -121,17 +124,17 @@ async function speakOpenAi(
   if (!parsed.success) return refuseOpenAi(response, 400, "invalid_request");
   const { input: text, voice, model, response_format: format } = parsed.data;
   parts.record("speech", { vendor: "openai", text, voice, model, format });
-  const step = await next(response, parts, text);
+  const step = await nextStep(response, parts, text);
   if (!step) return;
   if (step.status !== undefined) return refuseOpenAi(response, step.status, "scripted");
   const bytes = bytesFromPcm(await synthesize(text, voice, openAiRate));
-  if (format === "pcm") return send(response, bytes, { ...step, type: "audio/pcm" });
+  if (format === "pcm") return sendSound(response, bytes, { ...step, type: "audio/pcm" });
   const wav = Buffer.concat([wavHeader(bytes.length, openAiRate), bytes]);
-  return send(response, wav, { ...step, type: "audio/wav" });
+  return sendSound(response, wav, { ...step, type: "audio/wav" });
 }
 
 /** What the script wants, after its delay; nothing when the asking side left meanwhile. */
-async function next(
+export async function nextStep(
   response: ServerResponse,
   { record, script }: Parts,
   text: string,
@@ -143,7 +146,7 @@ async function next(
   return (await pause(response, step.delayMs)) ? step : undefined;
 }
 
-async function send(
+export async function sendSound(
   response: ServerResponse,
   bytes: Uint8Array,
   { type, breakAfterBytes, chunkDelayMs }: ScriptedSpeech & { type: string },

@@ -7,6 +7,7 @@ import { decodeMulaw } from "../src/voice/audio/mulaw.ts";
 import { createPcmReader } from "../src/voice/audio/pcm.ts";
 import { createScript, type Script, stepShape } from "./script.ts";
 import type { Recorder, StandIn } from "./stand-in.ts";
+import { type FluxServing, fluxQueryShape, serveFlux } from "./transcriber/flux.ts";
 import { createListener, type Heard } from "./transcriber/listener.ts";
 import { sendJson } from "./world/http.ts";
 
@@ -17,6 +18,10 @@ const sessionShape = z.strictObject({
   ...stepShape,
   /** Drops the line after so much audio. */
   dropAfterMs: z.number().nonnegative().optional(),
+  /** Flux only: takes a turn for finished once so many words are there, back at the next. */
+  eagerAfterWords: z.int().positive().optional(),
+  /** Flux only: fails after so much audio, as the vendor says it. */
+  errorAfterMs: z.number().nonnegative().optional(),
 });
 
 const queryShape = z.object({
@@ -31,34 +36,51 @@ const queryShape = z.object({
 });
 type Query = z.infer<typeof queryShape>;
 
-export type TranscriberStandIn = StandIn & { script: Script<ScriptedSession> };
+export type Handshake = {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  /** The vendor's path and query, whoever passed them on. */
+  url: URL;
+  /** Passed on by Workers AI, which has asked for no key. */
+  viaWorkersAi: boolean;
+};
+
+export type TranscriberStandIn = StandIn & {
+  script: Script<ScriptedSession>;
+  join(handshake: Handshake): void;
+};
 
 /**
- * Speech to text that speaks Deepgram's live v1 (`GET /v1/listen`). It reads the text carried in
- * the sound, see carried-text.ts; any other voice becomes "[speech without carried text]".
- * `POST /script { sessions: [...] }` decides the next sessions. Records `transcriber` with an `event`:
- * `open`, `final`, each control message, `close`.
+ * Speech to text that speaks Deepgram's live v1 (`GET /v1/listen`) and Flux (`GET /v2/listen`). It
+ * reads the text carried in the sound, see carried-text.ts; any other voice becomes "[speech without
+ * carried text]". `POST /script { sessions: [...] }` decides the next sessions. Records `transcriber`
+ * with an `event`: `open`, `final`, each control message, `close`.
  */
 export function transcriberStandIn({ record }: { record: Recorder }): TranscriberStandIn {
   const script = createScript("sessions", sessionShape);
   const server = new WebSocketServer({ noServer: true });
   const leaving = new AbortController();
 
-  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer, path: string) => {
-    const { pathname, search, searchParams } = new URL(path, "http://transcriber");
-    const query = queryShape.safeParse(Object.fromEntries(searchParams));
-    const step = script.next(search) ?? {};
+  const serving = async ({ request, socket, head, url, viaWorkersAi }: Handshake) => {
+    const step = script.next(url.search) ?? {};
     await sleep(step.delayMs ?? 0, undefined, { signal: leaving.signal }).catch(() => undefined);
     if (socket.destroyed) return;
-    if (pathname !== "/v1/listen") return refuse(socket, 404, "NOT_FOUND");
-    if (!/^Token \S+$/.test(request.headers.authorization ?? "")) {
+    const route = routes[url.pathname];
+    if (!route) return refuse(socket, 404, "NOT_FOUND");
+    if (!viaWorkersAi && !/^Token \S+$/.test(request.headers.authorization ?? "")) {
       return refuse(socket, 401, "INVALID_AUTH");
     }
-    if (!query.success) return refuse(socket, 400, "Bad Request");
+    const query = Object.fromEntries(url.searchParams);
+    const serve = route(query, { ...step, record, untyped: viaWorkersAi });
+    if (!serve) return refuse(socket, 400, "Bad Request");
     if (step.status !== undefined) return refuse(socket, step.status, "scripted");
-    server.handleUpgrade(request, socket, head, (client) => {
-      serve(client, query.data, { record, dropAfterMs: step.dropAfterMs });
-    });
+    server.handleUpgrade(request, socket, head, serve);
+  };
+  const join = (handshake: Handshake) => {
+    // Nothing else listens yet, and a reset socket would end the process.
+    handshake.socket.on("error", () => handshake.socket.destroy());
+    void serving(handshake);
   };
 
   return {
@@ -71,10 +93,10 @@ export function transcriberStandIn({ record }: { record: Recorder }): Transcribe
         err_msg: "Only live streams are served.",
       });
     },
+    join,
     upgrade(request, socket, head, path) {
-      // Nothing else listens yet, and a reset socket would end the process.
-      socket.on("error", () => socket.destroy());
-      void upgrade(request, socket, head, path);
+      const url = new URL(path, "http://transcriber");
+      join({ request, socket, head, url, viaWorkersAi: false });
     },
     close() {
       leaving.abort();
@@ -84,7 +106,23 @@ export function transcriberStandIn({ record }: { record: Recorder }): Transcribe
   };
 }
 
-type Serving = { record: Recorder; dropAfterMs: number | undefined };
+type Route = (
+  query: Record<string, string>,
+  serving: FluxServing,
+) => ((client: WebSocket) => void) | undefined;
+
+const routes: Record<string, Route> = {
+  "/v1/listen"(query, serving) {
+    const { data } = queryShape.safeParse(query);
+    return data && ((client) => serve(client, data, serving));
+  },
+  "/v2/listen"(query, serving) {
+    const { data } = fluxQueryShape.safeParse(query);
+    return data && ((client) => serveFlux(client, data, serving));
+  },
+};
+
+type Serving = Pick<FluxServing, "record" | "dropAfterMs">;
 
 function serve(client: WebSocket, query: Query, { record, dropAfterMs }: Serving): void {
   const { sample_rate: sampleRate, encoding, model, language } = query;
@@ -120,7 +158,7 @@ function serve(client: WebSocket, query: Query, { record, dropAfterMs }: Serving
     tell(listener.push(sound));
     if (dropAfterMs !== undefined && samples * 1000 >= dropAfterMs * sampleRate) client.terminate();
   });
-  client.on("close", (code) => note("close", { code }));
+  client.on("close", (code) => note("close", { code, audioMs: (samples * 1000) / sampleRate }));
   client.on("error", () => client.terminate());
 }
 
@@ -152,6 +190,8 @@ function messageFor(heard: Heard, query: Query, finalized: boolean): unknown {
         speech_final: heard.last && !finalized,
         from_finalize: finalized,
       });
+    default:
+      return undefined;
   }
 }
 

@@ -25,7 +25,12 @@ const variables = z.object({
   WEBHOOK_DEV_ORIGINS: z.string().default(""),
   LLM_BASE_URL: z.url().default("https://api.openai.com/v1"),
   LLM_API_KEY: z.string().min(1),
-  LLM_MODEL: z.string().default("gpt-4o-mini"),
+  /** Who thinks: anybody who speaks OpenAI's form, or Workers AI through the `AI` binding. */
+  LLM: z.enum(["openai", "workers-ai"]).default("openai"),
+  /** The vendor's name of the model; by default that of `service_fast_v1`. */
+  LLM_MODEL: z.string().optional(),
+  /** Who listens; the last through the `AI` binding. */
+  TRANSCRIBER: z.enum(["nova", "flux", "workers-ai"]).default("nova"),
   DEEPGRAM_BASE_URL: z.url().default("https://api.deepgram.com"),
   DEEPGRAM_API_KEY: z.string().min(1),
   ELEVENLABS_BASE_URL: z.url().default("https://api.elevenlabs.io"),

@@ -1,15 +1,23 @@
 import { catalogueOf } from "./adapters/aliases.ts";
+import { byLanguage } from "./adapters/by-language.ts";
+import { fluxLanguages, fluxTranscriber } from "./adapters/deepgram/flux.ts";
 import { deepgramTranscriber } from "./adapters/deepgram/transcriber.ts";
 import { elevenLabsSpeaker } from "./adapters/elevenlabs/speaker.ts";
 import { openAiModel } from "./adapters/openai/model.ts";
 import { openAiSpeaker } from "./adapters/openai/speaker.ts";
 import { upstashQueue, upstashReceiver } from "./adapters/upstash/queue.ts";
+import type { WorkersAi } from "./adapters/workers-ai/binding.ts";
+import { workersAiModel } from "./adapters/workers-ai/model.ts";
+import { workersAiSpeaker } from "./adapters/workers-ai/speaker.ts";
+import { workersAiFlux, workersAiNova } from "./adapters/workers-ai/transcriber.ts";
 import { createApp } from "./app.ts";
 import { connect } from "./db/connect.ts";
 import { system } from "./db/system.ts";
 import { tenant } from "./db/tenant.ts";
 import { type Settings, settingsOf } from "./env.ts";
 import { callObject } from "./http/rpc.ts";
+import type { Model } from "./ports/model.ts";
+import type { Transcriber } from "./ports/transcriber.ts";
 import { CallSessionObject, type SessionWiring } from "./resources/calls/session.ts";
 import type { Session } from "./resources/calls/session-types.ts";
 import { KeyGateObject } from "./resources/keys/gate.ts";
@@ -40,13 +48,18 @@ function wiringOf(env: Env): Wiring & SessionWiring {
     gate: (routingTag) => gateOf(env, routingTag),
     session: (callId) => sessionOf(env, callId),
     vault: vault(settings.VAULT_KEYS),
-    ...vendors(settings),
+    ...vendors(settings, bindingOf(env)),
   };
   wirings.set(env, wiring);
   return wiring;
 }
 
-function vendors(settings: Settings) {
+/** The platform's models, where the deployment binds them: local life has no such thing. */
+function bindingOf(env: Env & { AI?: WorkersAi }): WorkersAi | undefined {
+  return env.AI;
+}
+
+function vendors(settings: Settings, ai: WorkersAi | undefined) {
   return {
     queue: upstashQueue({
       url: settings.QSTASH_URL,
@@ -57,31 +70,64 @@ function vendors(settings: Settings) {
       current: settings.QSTASH_CURRENT_SIGNING_KEY,
       next: settings.QSTASH_NEXT_SIGNING_KEY,
     }),
-    transcriber: deepgramTranscriber({
-      baseUrl: settings.DEEPGRAM_BASE_URL,
-      apiKey: settings.DEEPGRAM_API_KEY,
-      model: "nova-3",
-      connectTimeoutMs: 5_000,
-    }),
+    transcriber: transcriberOf(settings, ai),
     catalogue: catalogueOf({
       elevenLabs: elevenLabsSpeaker({
         baseUrl: settings.ELEVENLABS_BASE_URL,
         apiKey: settings.ELEVENLABS_API_KEY,
-        firstAudioTimeoutMs: 5_000,
+        ...speakerTimeouts,
       }),
       openAi: openAiSpeaker({
         baseUrl: settings.SPEECH_BASE_URL,
         apiKey: settings.SPEECH_API_KEY,
-        firstAudioTimeoutMs: 5_000,
+        ...speakerTimeouts,
       }),
-      model: openAiModel({
-        baseUrl: settings.LLM_BASE_URL,
-        apiKey: settings.LLM_API_KEY,
-        firstTokenTimeoutMs: 8_000,
-      }),
+      workersAi: ai && workersAiSpeaker({ ai, ...speakerTimeouts }),
+      model: modelOf(settings, ai),
+      reasoning: settings.LLM,
       defaultModel: settings.LLM_MODEL,
     }),
   };
+}
+
+const speakerTimeouts = { firstAudioTimeoutMs: 5_000 };
+const connectTimeoutMs = 5_000;
+
+function transcriberOf(settings: Settings, ai: WorkersAi | undefined): Transcriber {
+  if (settings.TRANSCRIBER === "workers-ai") {
+    const bound = { ai: requireAiBinding(ai, "TRANSCRIBER"), connectTimeoutMs };
+    const flux = workersAiFlux({ ...bound, model: "@cf/deepgram/flux" });
+    const nova = workersAiNova({ ...bound, model: "@cf/deepgram/nova-3" });
+    return byLanguage(flux, ["en"], nova);
+  }
+  const deepgram = {
+    baseUrl: settings.DEEPGRAM_BASE_URL,
+    apiKey: settings.DEEPGRAM_API_KEY,
+    connectTimeoutMs,
+  };
+  const nova = deepgramTranscriber({ ...deepgram, model: "nova-3" });
+  if (settings.TRANSCRIBER === "nova") return nova;
+  const models = { english: "flux-general-en", multilingual: "flux-general-multi" };
+  return byLanguage(fluxTranscriber({ ...deepgram, models }), fluxLanguages, nova);
+}
+
+function modelOf(settings: Settings, ai: WorkersAi | undefined): Model {
+  const firstTokenTimeoutMs = 8_000;
+  if (settings.LLM === "workers-ai") {
+    return workersAiModel({ ai: requireAiBinding(ai, "LLM"), firstTokenTimeoutMs });
+  }
+  return openAiModel({
+    baseUrl: settings.LLM_BASE_URL,
+    apiKey: settings.LLM_API_KEY,
+    firstTokenTimeoutMs,
+  });
+}
+
+function requireAiBinding(ai: WorkersAi | undefined, variable: string): WorkersAi {
+  if (ai) return ai;
+  throw new Error(
+    `Configuration: ${variable}=workers-ai needs the binding AI in wrangler.toml; docs/runbook.md says how.`,
+  );
 }
 
 function gateOf(env: Env, routingTag: string): Gate {

@@ -6,7 +6,10 @@ export type Heard =
   | { type: "partial"; text: string; start: number; end: number }
   /** A piece that will not change; the last of an utterance says so. */
   | { type: "segment"; text: string; start: number; end: number; last: boolean }
-  | { type: "utterance_end"; lastWordEnd: number };
+  | { type: "utterance_end"; lastWordEnd: number }
+  /** The utterance may be over; `resumed` when it goes on. */
+  | { type: "paused" }
+  | { type: "resumed" };
 
 export type ListenerOptions = {
   sampleRate: number;
@@ -14,6 +17,8 @@ export type ListenerOptions = {
   endpointingMs: number;
   /** Silence after which `utterance_end` follows; none without it. */
   utteranceEndMs?: number | undefined;
+  /** Silence after which an utterance with text has `paused`; never without it. */
+  pauseMs?: number | undefined;
 };
 
 export type Listener = {
@@ -39,6 +44,7 @@ type Utterance = {
   text: string | undefined;
   /** The speech that belongs to the text lasts until here: its pauses end nothing. */
   holdUntilMs: number;
+  paused: boolean;
 };
 
 /** Hears like a streaming recogniser: onset, words so far, final text once the caller is silent. */
@@ -58,7 +64,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   const begin = (): Heard[] => {
     const startMs = nowMs - loudRunMs;
-    utterance = { startMs, loudMs: loudRunMs, text: undefined, holdUntilMs: 0 };
+    utterance = { startMs, loudMs: loudRunMs, text: undefined, holdUntilMs: 0, paused: false };
     endedAtMs = undefined;
     return [{ type: "started", at: startMs / 1000 }];
   };
@@ -94,6 +100,19 @@ export function createListener(options: ListenerOptions): Listener {
     return [{ type: "utterance_end", lastWordEnd }];
   };
 
+  /** Asked before a block is read: what goes on is told before what it says. */
+  const turnOf = (current: Utterance): Heard[] => {
+    if (current.paused && silenceMs === 0) {
+      current.paused = false;
+      return [{ type: "resumed" }];
+    }
+    const { pauseMs = Number.POSITIVE_INFINITY } = options;
+    const rests = silenceMs >= pauseMs && nowMs >= current.holdUntilMs;
+    if (current.paused || !current.text || !rests) return [];
+    current.paused = true;
+    return [{ type: "paused" }];
+  };
+
   const hear = (block: Int16Array): Heard[] => {
     const loud = rms(block) > loudRms;
     nowMs += blockMs;
@@ -105,7 +124,7 @@ export function createListener(options: ListenerOptions): Listener {
       return utteranceEnd();
     }
     if (loud) utterance.loudMs += blockMs;
-    const heard = [...started, ...read(utterance, block)];
+    const heard = [...started, ...turnOf(utterance), ...read(utterance, block)];
     const over = silenceMs >= Math.max(options.endpointingMs, utterance.text ? 0 : speechMs);
     return over && nowMs >= utterance.holdUntilMs ? [...heard, ...end(utterance)] : heard;
   };

@@ -13,14 +13,20 @@ type VoiceBehind = VoiceProvider & {
 export function catalogueOf(parts: {
   elevenLabs: Speaker;
   openAi: Speaker;
+  /** Offered where the deployment has the binding. */
+  workersAi: Speaker | undefined;
   model: Model;
-  /** The vendor's name of the default reasoning model. */
-  defaultModel: string;
+  reasoning: keyof typeof vendorReasoning;
+  /** The vendor's name of the default reasoning model; without it the fast one. */
+  defaultModel: string | undefined;
 }): Catalogue {
   const voices: VoiceBehind[] = [
     { ...firstProvider, speaker: parts.elevenLabs },
     { ...secondProvider, speaker: parts.openAi },
+    ...(parts.workersAi ? [{ ...thirdProvider, speaker: parts.workersAi }] : []),
   ];
+  const models = vendorReasoning[parts.reasoning];
+  const defaultModel = parts.defaultModel ?? models.service_fast_v1;
   return {
     voiceProviders: voices,
     reasoningProviders,
@@ -33,8 +39,7 @@ export function catalogueOf(parts: {
     },
     model: ({ provider, model }) => ({
       model: parts.model,
-      name:
-        (isReasoning(provider) && model ? vendorReasoning[model] : undefined) ?? parts.defaultModel,
+      name: (isReasoning(provider) && model ? named(models, model) : undefined) ?? defaultModel,
     }),
   };
 }
@@ -43,10 +48,17 @@ const reasoningProviders: ReasoningProvider[] = [
   { provider: "service_llm_1", models: ["service_fast_v1", "service_deep_v1"] },
 ];
 
-const vendorReasoning: Record<string, string> = {
-  service_fast_v1: "gpt-4o-mini",
-  service_deep_v1: "gpt-4o",
-};
+type ReasoningModels = { service_fast_v1: string; service_deep_v1: string };
+
+const vendorReasoning = {
+  openai: { service_fast_v1: "gpt-4o-mini", service_deep_v1: "gpt-4o" },
+  "workers-ai": {
+    service_fast_v1: "@cf/meta/llama-3.1-8b-instruct-fp8",
+    service_deep_v1: "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+  },
+} satisfies Record<string, ReasoningModels>;
+
+const named = (models: Record<string, string>, alias: string) => models[alias];
 
 const isReasoning = (provider: string) =>
   reasoningProviders.some((entry) => entry.provider === provider);
@@ -90,4 +102,18 @@ const secondProvider: Omit<VoiceBehind, "speaker"> = {
   ],
   vendorModels: { service_v1: "gpt-4o-mini-tts" },
   vendorVoices: { june: "nova", felix: "onyx" },
+};
+
+/** Each model is one language's, and so is each voice. */
+const thirdProvider: Omit<VoiceBehind, "speaker"> = {
+  name: "Swift voices",
+  provider: "service_voice_model_3",
+  models: ["swift_v1"],
+  languages: ["en"],
+  voices: [
+    { voice_id: "ruby", name: "Ruby", gender: "female" },
+    { voice_id: "miles", name: "Miles", gender: "male" },
+  ],
+  vendorModels: { swift_v1: "@cf/deepgram/aura-2-en" },
+  vendorVoices: { ruby: "thalia", miles: "apollo" },
 };

@@ -50,13 +50,16 @@ export function watch(callersSignal: AbortSignal): Watch {
   };
 }
 
-/** The body of a 2xx answer; `refused` for what will fail again, `unavailable` for what may pass. */
 export async function open(
   send: Fetch,
   url: string,
   init: RequestInit,
 ): Promise<ReadableStream<Uint8Array>> {
-  const response = await send(url, init);
+  return bodyOf(await send(url, init));
+}
+
+/** The body of a 2xx answer; `refused` for what will fail again, `unavailable` for what may pass. */
+export async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
   if (response.ok && response.body) return response.body;
   await response.body?.cancel();
   throw new PortError(codeOf(response.status));

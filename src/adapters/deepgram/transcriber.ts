@@ -1,12 +1,6 @@
 import * as z from "zod";
-import { type FailureCode, PortError } from "../../ports/failure.ts";
-import type {
-  Transcriber,
-  TranscriberEvent,
-  TranscriberOptions,
-  TranscriberSession,
-} from "../../ports/transcriber.ts";
-import { codeOf } from "../request.ts";
+import type { Transcriber, TranscriberEvent, TranscriberOptions } from "../../ports/transcriber.ts";
+import { type Dialect, openSocket, startSession } from "../transcription.ts";
 
 export type DeepgramOptions = {
   /** `https://api.deepgram.com`; http(s), though it becomes a WebSocket. */
@@ -17,29 +11,39 @@ export type DeepgramOptions = {
 };
 
 /** Silence after which the vendor takes an utterance for finished. */
-const endpointingMs = 200;
+export const endpointingMs = 200;
 /** When noise hides that silence: no new word for so long. The vendor's least. */
 const utteranceEndMs = 1000;
-/** The vendor hangs up after 10 s without audio; looked at twice within them. */
-const keepAliveMs = 4000;
-
 /** Deepgram's live transcription (v1). */
-export function deepgramTranscriber(options: DeepgramOptions): Transcriber {
+export function deepgramTranscriber({
+  baseUrl,
+  apiKey,
+  model,
+  connectTimeoutMs,
+}: DeepgramOptions): Transcriber {
   return {
     silenceMs: endpointingMs,
     async open(wanted) {
-      const socket = await connect(options, wanted);
-      return startSession(socket, wanted.onEvent);
+      const query = new URLSearchParams({ model, ...listenQuery(wanted) });
+      const socket = await openSocket(
+        (signal) =>
+          fetch(`${baseUrl}/v1/listen?${query}`, {
+            headers: { upgrade: "websocket", authorization: `Token ${apiKey}` },
+            signal,
+          }),
+        connectTimeoutMs,
+      );
+      return startSession(socket, wanted.onEvent, listenDialect());
     },
   };
 }
 
-async function connect(
-  { baseUrl, apiKey, model, connectTimeoutMs }: DeepgramOptions,
-  { sampleRate, language }: TranscriberOptions,
-): Promise<WebSocket> {
-  const query = new URLSearchParams({
-    model,
+/** What a stream is asked for besides its model; every value is text, whoever serves the model. */
+export function listenQuery({
+  sampleRate,
+  language,
+}: Pick<TranscriberOptions, "sampleRate" | "language">): Record<string, string> {
+  return {
     language,
     encoding: "linear16",
     sample_rate: String(sampleRate),
@@ -50,74 +54,14 @@ async function connect(
     utterance_end_ms: String(utteranceEndMs),
     punctuate: "true",
     smart_format: "true",
-  });
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), connectTimeoutMs);
-  try {
-    const response = await fetch(`${baseUrl}/v1/listen?${query}`, {
-      headers: { upgrade: "websocket", authorization: `Token ${apiKey}` },
-      signal: late.signal,
-    });
-    if (response.webSocket) return response.webSocket;
-    await response.body?.cancel();
-    throw new PortError(codeOf(response.status));
-  } catch (error) {
-    if (error instanceof PortError) throw error;
-    throw new PortError(late.signal.aborted ? "timeout" : "unavailable");
-  } finally {
-    clearTimeout(timer);
-  }
+  };
 }
 
-function startSession(
-  socket: WebSocket,
-  onEvent: (event: TranscriberEvent) => void,
-): TranscriberSession {
-  let open = true;
-  let fed = false;
+export function listenDialect(): Dialect {
   const turn = createTurn();
-
-  const keepAlive = setInterval(() => {
-    if (!fed) socket.send(JSON.stringify({ type: "KeepAlive" }));
-    fed = false;
-  }, keepAliveMs);
-  const stop = () => {
-    open = false;
-    clearInterval(keepAlive);
-  };
-  const lose = (code: FailureCode) => {
-    if (!open) return;
-    stop();
-    onEvent({ type: "lost", code });
-  };
-
-  socket.binaryType = "arraybuffer";
-  socket.addEventListener("message", ({ data }) => {
-    if (!open) return;
-    const message = parse(data);
-    if (message) {
-      for (const event of turn(message)) onEvent(event);
-    } else {
-      socket.close(1002);
-      lose("garbled");
-    }
-  });
-  socket.addEventListener("close", () => lose("unavailable"));
-  socket.addEventListener("error", () => lose("unavailable"));
-  socket.accept();
-
   return {
-    feed(pcm) {
-      if (!open) return;
-      fed = true;
-      socket.send(pcm);
-    },
-    close() {
-      if (!open) return;
-      stop();
-      socket.send(JSON.stringify({ type: "CloseStream" }));
-      socket.close(1000);
-    },
+    read: (message) => turn(messageShape.parse(message)),
+    keepAlive: JSON.stringify({ type: "KeepAlive" }),
   };
 }
 
@@ -152,11 +96,3 @@ const messageShape = z.object({
     .catch(undefined),
 });
 type Message = z.infer<typeof messageShape>;
-
-function parse(data: unknown): Message | undefined {
-  try {
-    return messageShape.parse(JSON.parse(String(data)));
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openAiModel } from "../../../src/adapters/openai/model.ts";
+import { workersAiModel } from "../../../src/adapters/workers-ai/model.ts";
 import type { Model } from "../../../src/ports/model.ts";
+import { ai } from "../../support/worker/ai.ts";
 import { codeOf, collect, received, script, worldUrl } from "./world.ts";
 
 type Timeouts = { firstTokenTimeoutMs: number; idleTimeoutMs?: number; answerTimeoutMs?: number };
@@ -13,6 +15,7 @@ const adapters: [string, Create][] = [
     "OpenAI",
     (timeouts) => openAiModel({ baseUrl: `${worldUrl}/model/v1`, apiKey: "key", ...timeouts }),
   ],
+  ["Workers AI", (timeouts) => workersAiModel({ ai, ...timeouts })],
 ];
 
 const say = (content: string, signal = new AbortController().signal) => ({
@@ -35,7 +38,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(adapters)("%s as a model", (_, create) => {
+describe.each(adapters)("%s as a model", (name, create) => {
   test("a reply comes in pieces, in order, none of them empty", async () => {
     const pieces = await collect(create(patient).stream(say("I lost my parcel")));
     expect(pieces.join("")).toBe(
@@ -113,7 +116,7 @@ describe.each(adapters)("%s as a model", (_, create) => {
   });
 
   test("aborting ends the reply and closes the request upstream", async () => {
-    const text = "abort me";
+    const text = `abort me, ${name}`;
     await script("model", { replies: [{ match: text, text: "a b c d", tokenDelayMs: 500 }] });
     const controller = new AbortController();
     const reply = create(patient).stream(say(text, controller.signal))[Symbol.asyncIterator]();
@@ -137,7 +140,7 @@ describe.each(adapters)("%s as a model", (_, create) => {
   });
 
   test("a listener that leaves closes the request upstream", async () => {
-    const text = "leave me";
+    const text = `leave me, ${name}`;
     await script("model", { replies: [{ match: text, text: "a b c d", tokenDelayMs: 500 }] });
     for await (const _piece of create(patient).stream(say(text))) break;
     await vi.waitFor(async () =>

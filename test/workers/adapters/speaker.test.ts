@@ -1,8 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { elevenLabsSpeaker } from "../../../src/adapters/elevenlabs/speaker.ts";
 import { openAiSpeaker } from "../../../src/adapters/openai/speaker.ts";
+import { workersAiSpeaker } from "../../../src/adapters/workers-ai/speaker.ts";
 import type { Speaker } from "../../../src/ports/speaker.ts";
 import { concatPcm, pcmFromBytes } from "../../../src/voice/audio/pcm.ts";
+import { ai } from "../../support/worker/ai.ts";
 import { codeOf, collect, received, script, worldUrl } from "./world.ts";
 
 type Timeouts = { firstAudioTimeoutMs: number; idleTimeoutMs?: number };
@@ -18,6 +20,7 @@ const adapters: [string, Create][] = [
     (timeouts) => elevenLabsSpeaker({ baseUrl: elevenLabsUrl, apiKey: "key", ...timeouts }),
   ],
   ["OpenAI", (timeouts) => openAiSpeaker({ baseUrl: openAiUrl, apiKey: "key", ...timeouts })],
+  ["Workers AI", (timeouts) => workersAiSpeaker({ ai, ...timeouts })],
 ];
 
 const say = (text: string, more: { sampleRate?: number; signal?: AbortSignal } = {}) => ({
