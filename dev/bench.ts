@@ -8,6 +8,10 @@ const benches: Record<string, { what: string; load(): Promise<{ run(): Promise<v
     what: "fifty spoken calls at once: all end, all transcripts right, and what a frame costs",
     load: () => import("../test/bench/calls.ts"),
   },
+  voice: {
+    what: "the voice engine beside agents/voice from npm: latency, interruptions, cost of a call",
+    load: () => import("../test/bench/voice.ts"),
+  },
 };
 
 const [name = ""] = process.argv.slice(2);
