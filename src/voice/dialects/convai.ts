@@ -15,7 +15,7 @@ const FORMAT_NAME = "pcm_16000";
 /** No timer of its own: a ping goes out with what is said anyway, so that a silent call may sleep. */
 const PING_EVERY_MS = 5_000;
 /** Sent by clients, and without meaning here. */
-const IGNORED = [
+const IGNORED: unknown[] = [
   "user_activity",
   "contextual_update",
   "feedback",
@@ -105,7 +105,7 @@ function readEvent(event: JsonObject): ClientMessage | ClientMessageError | null
     case "multimodal_message":
       return readUserText("multimodal_message: text.text", objectIn(event, "text")["text"]);
     default:
-      return IGNORED.includes(String(type))
+      return IGNORED.includes(type)
         ? null
         : error("unknown_type", "This type of event is not known");
   }

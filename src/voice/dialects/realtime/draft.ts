@@ -105,7 +105,7 @@ export function emitError(
 
 /** Adds the item to the conversation, and tells the client where. */
 export function addItem(draft: Draft, item: Item): void {
-  const previous = draft.state.items.at(-1)?.id ?? null;
+  const previous = lastItemId(draft.state);
   update(draft, { items: [...draft.state.items, item].slice(-MAX_ITEMS) });
   emit(draft, "conversation.item.added", { previous_item_id: previous, item: itemView(item) });
 }
@@ -118,8 +118,17 @@ export function changeItem(draft: Draft, id: string, change: Partial<Item>): Ite
 
 export function doneItem(draft: Draft, item: Item): void {
   const at = draft.state.items.findIndex(({ id }) => id === item.id);
-  const previous = draft.state.items[at - 1]?.id ?? null;
+  const previous = draft.state.items.slice(0, at).findLast(isInConversation)?.id ?? null;
   emit(draft, "conversation.item.done", { previous_item_id: previous, item: itemView(item) });
+}
+
+export function lastItemId({ items }: RealtimeState): string | null {
+  return items.findLast(isInConversation)?.id ?? null;
+}
+
+/** A reply of which nothing was heard was never said. */
+export function isInConversation({ isTruncated, text }: Item): boolean {
+  return !isTruncated || text !== "";
 }
 
 export function findItem(state: RealtimeState, id: unknown): Item | null {

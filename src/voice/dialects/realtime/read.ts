@@ -7,6 +7,7 @@ import {
   emit,
   emitError,
   findItem,
+  isInConversation,
   itemView,
   newId,
   update,
@@ -16,23 +17,25 @@ import { readSettings, saysHowToBegin, sessionView } from "./settings.ts";
 /** A client's event: answered on the spot, or made a message for the session, or both. */
 export function readEvent(draft: Draft, event: JsonObject): void {
   update(draft, { cause: null });
-  const reader = readers[String(event["type"])];
+  const reader = readers.get(event["type"]);
   if (reader) reader(draft, event);
   else refuse(draft, event, "unknown_type", "This type of event is not supported");
 }
 
-const readers: Record<string, (draft: Draft, event: JsonObject) => void> = {
-  "session.update": updateSession,
-  "input_audio_buffer.append": appendAudio,
-  "input_audio_buffer.commit": (draft) => update(draft, { isCommitted: true }),
-  "input_audio_buffer.clear": (draft) => emit(draft, "input_audio_buffer.cleared"),
-  "output_audio_buffer.clear": stop,
-  "conversation.item.create": createItem,
-  "conversation.item.retrieve": retrieveItem,
-  "conversation.item.truncate": truncateItem,
-  "response.create": createResponse,
-  "response.cancel": cancelResponse,
-};
+const readers = new Map<unknown, (draft: Draft, event: JsonObject) => void>(
+  Object.entries({
+    "session.update": updateSession,
+    "input_audio_buffer.append": appendAudio,
+    "input_audio_buffer.commit": (draft) => update(draft, { isCommitted: true }),
+    "input_audio_buffer.clear": (draft) => emit(draft, "input_audio_buffer.cleared"),
+    "output_audio_buffer.clear": stop,
+    "conversation.item.create": createItem,
+    "conversation.item.retrieve": retrieveItem,
+    "conversation.item.truncate": truncateItem,
+    "response.create": createResponse,
+    "response.cancel": cancelResponse,
+  }),
+);
 
 function refuse(draft: Draft, event: JsonObject, code: string, message: string): void {
   emitError(draft, { code, message, eventId: event["event_id"] });
@@ -103,7 +106,8 @@ function createItem(draft: Draft, event: JsonObject): void {
 
 function retrieveItem(draft: Draft, event: JsonObject): void {
   const item = findItem(draft.state, event["item_id"]);
-  if (item) emit(draft, "conversation.item.retrieved", { item: itemView(item) });
+  if (item && isInConversation(item))
+    emit(draft, "conversation.item.retrieved", { item: itemView(item) });
   else refuse(draft, event, "item_not_found", "There is no such item, or it is long past");
 }
 
@@ -115,11 +119,12 @@ function truncateItem(draft: Draft, event: JsonObject): void {
     return;
   }
   const last = draft.state.items.findLast(({ role }) => role === "assistant");
+  if (!isInConversation(item)) return;
   if (item.isTruncated) {
     emit(draft, "conversation.item.truncated", {
       item_id: item.id,
       content_index: 0,
-      audio_end_ms: Number(event["audio_end_ms"]) || 0,
+      audio_end_ms: event["audio_end_ms"],
     });
   } else if (item === last) stop(draft);
 }

@@ -7,6 +7,7 @@ import {
   emit,
   emitError,
   type Item,
+  lastItemId,
   newId,
   update,
 } from "./draft.ts";
@@ -90,8 +91,10 @@ function endSpeech(draft: Draft, transcript: string): void {
     status: "completed",
     isTruncated: false,
   };
-  const previous = draft.state.items.at(-1)?.id ?? null;
-  emit(draft, "input_audio_buffer.committed", { previous_item_id: previous, item_id: id });
+  emit(draft, "input_audio_buffer.committed", {
+    previous_item_id: lastItemId(draft.state),
+    item_id: id,
+  });
   addItem(draft, item);
   emit(draft, "conversation.item.input_audio_transcription.completed", {
     item_id: id,
@@ -110,10 +113,9 @@ function truncate(
   if (!item) return;
   changeItem(draft, item.id, { text: heard_text, isTruncated: true, status: "incomplete" });
   if (draft.state.response?.turnId === turn_id) finishResponse(draft, "cancelled");
-  if (!item.isAudio) return;
-  emit(draft, "conversation.item.truncated", {
-    item_id: item.id,
-    content_index: 0,
-    audio_end_ms: heard_ms,
-  });
+  if (heard_text === "") emit(draft, "conversation.item.deleted", { item_id: item.id });
+  else if (item.isAudio) {
+    const end = { content_index: 0, audio_end_ms: heard_ms };
+    emit(draft, "conversation.item.truncated", { item_id: item.id, ...end });
+  }
 }
