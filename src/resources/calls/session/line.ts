@@ -77,7 +77,7 @@ export function openLine(ctx: DurableObjectState, store: SessionStore) {
         return null;
       }
       const { frames, messages } = interpreter.read(frame, now);
-      keepDialectState(messages.every(({ type }) => type === "audio"));
+      keepDialectState(messages.some(({ type }) => type === "audio"));
       transmit(frames);
       return messages;
     },
