@@ -1,12 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import type { TranscriptEntry } from "../../db/schema/index.ts";
 import type { Transcriber } from "../../ports/transcriber.ts";
-import {
-  type ClientMessage,
-  type ClientMessageError,
-  DEFAULT_AUDIO,
-  readClientMessage,
-} from "../../voice/dialects/native.ts";
+import type { AudioFormat } from "../../voice/audio/format.ts";
+import type { ClientMessage, ClientMessageError } from "../../voice/dialects/dialect.ts";
 import {
   type EndReason,
   initialTurnState,
@@ -19,18 +15,16 @@ import {
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
 import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
+import { earlyAudio } from "./session/early-audio.ts";
+import { endingWriter } from "./session/ending-writer.ts";
 import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
-import { endingOf, entriesAt, writeEnding, writeJoined } from "./session/final-write.ts";
-import { floodGuard } from "./session/flood.ts";
+import { endingOf, entriesAt, writeJoined } from "./session/final-write.ts";
+import { type Line, openLine } from "./session/line.ts";
 import { readyMessage } from "./session/ready.ts";
-import { ABUSE, admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
+import { admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
-import { openWatchers } from "./session/watchers.ts";
+import { turnConfig } from "./session/turn-config.ts";
 import type { Preparation } from "./session-types.ts";
-
-/** How long the greeting waits for a `start` that may change formats. */
-const START_WITHIN_MS = 300;
-const MAX_WRITE_DELAY_MS = 60_000;
 
 export type SessionWiring = Pick<Wiring, "tenant" | "queue" | "catalogue" | "settings"> & {
   transcriber: Transcriber;
@@ -44,17 +38,17 @@ export type SessionWiring = Pick<Wiring, "tenant" | "queue" | "catalogue" | "set
 export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   readonly #wiring: SessionWiring;
   readonly #store: ReturnType<typeof sessionStore>;
+  readonly #line: Line;
+  readonly #writeEnding: () => Promise<void>;
   #engine: Engine | null = null;
-  readonly #flood = floodGuard();
-  readonly #watchers = openWatchers();
-  #writing: Promise<void> | null = null;
-  /** Audio that came before the session began: its format is not certain until then. */
-  #early: ArrayBuffer[] = [];
+  readonly #early = earlyAudio();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#wiring = this.wire(env);
     this.#store = sessionStore(ctx.storage);
+    this.#line = openLine(ctx, this.#store);
+    this.#writeEnding = endingWriter(this.#store, this.#wiring);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
     if (this.#store.state.joinedAt !== null && this.#isOpen()) this.#goOn();
   }
@@ -73,46 +67,35 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   /** Built again in the middle of a call. Eviction takes the streams, a crash the sockets as well. */
   #goOn() {
     const { turn, rejoinBy } = this.#store.state;
-    if (!this.#socket() && rejoinBy === null) this.#loseClient();
+    if (!this.#line.isConnected() && rejoinBy === null) this.#loseClient();
     else if (turn?.phase === "live") this.#follow(resume(turn, Date.now()), true);
     this.ctx.waitUntil(this.#setAlarm());
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const { preparation, ending, over, turn, joinedAt } = this.#store.state;
-    const agentId = new URL(request.url).searchParams.get("assistant_id");
-    const admission = admitClient({
-      agentId,
-      call: preparation && { agentId: preparation.agent.id },
-      over: over ?? (ending && preparation && { agentId: preparation.agent.id, ...ending }),
-    });
+    const admission = admitClient(new URL(request.url), this.#store.state);
     if (admission !== 101) return new Response(null, { status: admission });
-    const before = this.#socket();
-    const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
-    this.ctx.acceptWebSocket(server);
-    before?.close(4409, "taken over by another connection");
+    const { turn, joinedAt } = this.#store.state;
+    const { response, isTakenOver } = this.#line.connect(request);
     this.#store.set({ rejoinBy: null, joinedAt: joinedAt ?? Date.now() });
-    this.#send(readyMessage(this.#store.state));
-    if (turn) this.#dispatch({ type: before ? "taken_over" : "rejoined" });
-    else this.#store.set({ beginAt: Date.now() + START_WITHIN_MS });
+    this.#sayReady();
+    if (turn) this.#dispatch({ type: isTakenOver ? "taken_over" : "rejoined" });
+    else this.#store.set({ beginAt: Date.now() + this.#line.dialect().startWithinMs });
     await this.#setAlarm();
-    return new Response(null, { status: 101, webSocket: client });
+    return response;
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer) {
-    if (socket !== this.#socket() || !this.#isOpen()) return;
-    const bytes = typeof message === "string" ? message.length : message.byteLength;
-    if (this.#flood.isAbuse(bytes, Date.now())) {
-      socket.close(ABUSE, "too much at once");
-      this.#hangUp("error");
-    } else if (typeof message === "string") this.#onText(readClientMessage(message));
-    else this.#onAudio(message);
+    if (!this.#line.isCurrent(socket) || !this.#isOpen()) return;
+    const messages = this.#line.read(socket, message);
+    if (!messages) this.#hangUp("error");
+    else for (const said of messages) this.#onMessage(said);
     await this.#setAlarm();
   }
 
   override async webSocketClose(socket: WebSocket, code: number) {
-    const current = this.#socket();
-    if ((current && current !== socket) || !this.#isOpen()) return;
+    const isReplaced = this.#line.isConnected() && !this.#line.isCurrent(socket);
+    if (isReplaced || !this.#isOpen()) return;
     if (isHangUp(code)) this.#hangUp("hangup");
     else this.#loseClient();
     await this.#setAlarm();
@@ -158,17 +141,23 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   watch(): ReadableStream<Uint8Array> | null {
     if (!this.#isOpen()) return null;
-    return this.#watchers.add(entriesAt(this.#store.state.turn, Date.now()));
+    return this.#line.watch(entriesAt(this.#store.state.turn, Date.now()));
   }
 
-  #onText(message: ClientMessage | ClientMessageError) {
+  #onMessage(message: ClientMessage | ClientMessageError) {
     switch (message.type) {
       case "error":
-        return this.#send(message);
+        return this.#line.send(message);
+      case "audio":
+        return this.#onAudio(message.bytes);
       case "start":
         if (this.#store.state.turn) return;
-        this.#store.set({ format: message.audio, textOnly: message.textOnly });
-        this.#send(readyMessage(this.#store.state));
+        this.#store.set({
+          format: message.audio,
+          inputFormat: message.input,
+          textOnly: message.textOnly,
+        });
+        this.#sayReady();
         return this.#begin();
       case "end":
         return this.#hangUp("hangup");
@@ -179,40 +168,29 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   #onAudio(frame: ArrayBuffer) {
-    const { format, textOnly, turn } = this.#store.state;
+    const { inputFormat, textOnly, turn } = this.#store.state;
     if (textOnly) return;
-    if (!turn) {
-      this.#early.push(frame);
-      return;
-    }
-    const verdict = this.#flood.admitAudio(frame.byteLength, format ?? DEFAULT_AUDIO, Date.now());
-    if (verdict.error) this.#send(verdict.error);
-    if (!verdict.isTaken) return;
+    if (!turn) return this.#early.keep(frame);
+    if (!this.#line.admitAudio(frame, inputFormat ?? this.#format())) return;
     if (!turn.voice) this.#dispatch({ type: "audio_received" });
     this.#running().hear(frame);
   }
 
   /** The session begins: the greeting, and the clock of the call. */
   #begin() {
-    const { preparation, format, turn, joinedAt } = this.#store.state;
+    const { preparation, format, textOnly, turn, joinedAt } = this.#store.state;
     if (!preparation || turn) return;
-    const { agent } = preparation;
-    const { CALL_IDLE_SECONDS, CALL_MAX_SECONDS } = this.#wiring.settings;
-    const initial = initialTurnState({
-      greeting: agent.firstMessage || null,
-      language: agent.language,
-      speculates: this.#wiring.settings.CALL_SPECULATION,
-      endCallPhrases: agent.endCallPhrases,
-      idleMs: CALL_IDLE_SECONDS * 1_000,
-      maxMs: CALL_MAX_SECONDS * 1_000,
-      textOnlyUntilAudio: format === null && this.#early.length === 0,
-    });
+    const { speaksUnasked } = this.#line.dialect();
+    const isSpoken = format !== null || (speaksUnasked && !textOnly) || !this.#early.isEmpty();
+    const initial = initialTurnState(
+      turnConfig(preparation.agent, this.#wiring.settings, isSpoken),
+    );
     this.#store.set({ turn: initial, beginAt: null });
     const db = this.#wiring.tenant(preparation.organizationId);
     const written = writeJoined(db, preparation, joinedAt ?? Date.now());
     this.ctx.waitUntil(written.catch(() => undefined));
     this.#dispatch({ type: "joined" });
-    for (const frame of this.#early.splice(0)) this.#onAudio(frame);
+    for (const frame of this.#early.take()) this.#onAudio(frame);
   }
 
   #dispatch(event: TurnEvent) {
@@ -225,7 +203,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   #follow({ state, effects }: Step, isKept: boolean) {
     if (isKept) this.#store.set({ turn: state });
-    else this.#store.remember(state);
+    else this.#store.remember({ turn: state });
     for (const effect of effects) this.#perform(effect);
   }
 
@@ -233,9 +211,9 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     if (isEngineEffect(effect)) return this.#running().perform(effect);
     switch (effect.type) {
       case "send":
-        return this.#send(effect.message);
+        return this.#line.send(effect.message);
       case "send_clear":
-        return this.#send({ type: "clear", turn_id: effect.turnId });
+        return this.#line.send({ type: "clear", turn_id: effect.turnId });
       case "set_alarm":
         this.#store.set({ turnAt: effect.at });
         return this.ctx.waitUntil(this.#setAlarm());
@@ -275,64 +253,40 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       rejoinBy: null,
     });
     this.#engine?.stop();
-    this.#send({ type: "ended", reason });
-    for (const socket of this.ctx.getWebSockets()) socket.close(closeCodeOf(reason), reason);
-    this.#watchers.close();
+    this.#line.send({ type: "ended", reason });
+    this.#line.close(closeCodeOf(reason), reason);
     this.ctx.waitUntil(this.#setAlarm());
   }
 
-  /** One at a time: the alarm and a caller of `end` may both want it. */
-  #writeEnding(): Promise<void> {
-    this.#writing ??= this.#tryToWriteEnding().finally(() => {
-      this.#writing = null;
-    });
-    return this.#writing;
-  }
-
-  async #tryToWriteEnding() {
-    const { preparation, ending } = this.#store.state;
-    if (!preparation || !ending) return;
-    const db = this.#wiring.tenant(preparation.organizationId);
-    try {
-      await writeEnding(db, this.#wiring.queue, preparation, ending);
-      const { agent } = preparation;
-      await this.#store.forget({ agentId: agent.id, reason: ending.reason });
-    } catch {
-      const delay = Math.min(MAX_WRITE_DELAY_MS, 1_000 * 2 ** ending.tries);
-      this.#store.set({
-        ending: { ...ending, tries: ending.tries + 1 },
-        writeAt: Date.now() + delay,
-      });
-    }
-  }
-
   #running(): Engine {
-    const { preparation, format } = this.#store.state;
+    const { preparation, inputFormat } = this.#store.state;
     if (!preparation) throw new Error("a call runs that was never prepared");
+    const format = this.#format();
     this.#engine ??= openEngine({
       agent: preparation.agent,
-      format: format ?? DEFAULT_AUDIO,
+      format,
+      inputFormat,
       catalogue: this.#wiring.catalogue,
       transcriber: this.#wiring.transcriber,
       aheadMs: () => (this.#store.state.turn ? unheardMs(this.#store.state.turn, Date.now()) : 0),
-      sendAudio: (audio) => this.#socket()?.send(audio),
+      sendAudio: (audio) => this.#line.sendAudio(audio, format),
       onEvent: (event) => this.#dispatch(event),
     });
     return this.#engine;
   }
 
+  #sayReady() {
+    const { preparation } = this.#store.state;
+    if (preparation) this.#line.send(readyMessage(preparation, this.#format()));
+  }
+
+  #format(): AudioFormat {
+    return this.#store.state.format ?? this.#line.dialect().audio;
+  }
+
   #isOpen(): boolean {
     const { preparation, ending } = this.#store.state;
     return preparation !== null && ending === null;
-  }
-
-  #socket(): WebSocket | undefined {
-    return this.ctx.getWebSockets().findLast((socket) => socket.readyState === WebSocket.OPEN);
-  }
-
-  #send(message: Record<string, unknown>) {
-    this.#socket()?.send(JSON.stringify(message));
-    this.#watchers.tell(message);
   }
 
   async #setAlarm() {

@@ -7,6 +7,7 @@ import { agents, apiKeys, calls } from "../../db/schema/index.ts";
 import { type Failure, failure, isFailure } from "../../errors.ts";
 import { newCallId } from "../../ids.ts";
 import { publishDue } from "../../outbox/publish.ts";
+import { dialectNames } from "../../voice/dialects.ts";
 import { languageTag } from "../agents/language.ts";
 import type { AgentRow } from "../agents/view.ts";
 import { dueOf, type NewEvent, newEvent, recordEvent } from "../webhooks/events.ts";
@@ -18,7 +19,7 @@ import type { CallRow } from "./view.ts";
 export const StartWebCall = z.object({
   assistantId: z.string().min(1),
   type: z.literal("web"),
-  dialect: z.enum(["native"]).optional(),
+  dialect: z.enum(dialectNames).optional(),
 });
 
 /** One batch for agent, call, event and outbox; then the session is told, which sets its alarm. */

@@ -21,8 +21,8 @@ export async function newAgent(patch: Record<string, unknown> = {}, callbackUrl?
   return { ...organization, key, agentId };
 }
 
-export async function newCall(key: string, agentId: string) {
-  const json = { assistantId: agentId, type: "web" };
+export async function newCall(key: string, agentId: string, more: object = {}) {
+  const json = { assistantId: agentId, type: "web", ...more };
   const started = await request("POST", "/v1/calls/initiate", { key, json });
   expect(started.status).toBe(201);
   const url = new URL(started.body.gateway.url);
@@ -36,8 +36,8 @@ export function handshake(path: string, protocol?: string): Promise<Response> {
 }
 
 /** A client of the gateway, inside workerd: no audio leaves it unless a test sends some. */
-export async function join(path: string) {
-  const response = await handshake(path);
+export async function join(path: string, protocol?: string) {
+  const response = await handshake(path, protocol);
   const socket = response.webSocket;
   if (!socket) throw new Error(`the handshake was refused: ${response.status}`);
   socket.binaryType = "arraybuffer";

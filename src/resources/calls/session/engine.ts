@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../../ports/catalogue.ts";
 import type { Transcriber, TranscriberEvent } from "../../../ports/transcriber.ts";
-import type { AudioFormat } from "../../../voice/dialects/native.ts";
+import type { AudioFormat } from "../../../voice/audio/format.ts";
 import type { TurnEffect, TurnEvent } from "../../../voice/turn.ts";
 import type { SessionAgent } from "../session-types.ts";
 import { type Hearing, openHearing } from "./hearing.ts";
@@ -29,6 +29,8 @@ export function isEngineEffect(
 export function openEngine(options: {
   agent: SessionAgent;
   format: AudioFormat;
+  /** What the client sends, when that differs. */
+  inputFormat: AudioFormat | null;
   catalogue: Catalogue;
   transcriber: Transcriber;
   sendAudio(audio: Uint8Array<ArrayBuffer>): void;
@@ -80,7 +82,7 @@ export function openEngine(options: {
     hear(frame) {
       hearing ??= openHearing({
         transcriber: options.transcriber,
-        format,
+        format: options.inputFormat ?? format,
         language: agent.language,
         onEvent: (event) => report(event, onEvent),
       });

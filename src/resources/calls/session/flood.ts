@@ -1,4 +1,4 @@
-import { type AudioFormat, audioMs } from "../../../voice/dialects/native.ts";
+import { type AudioFormat, audioMs } from "../../../voice/audio/format.ts";
 
 /** More than this is no client of ours: it would cost everybody else's calls. */
 const MAX_FRAME_BYTES = 1024 * 1024;

@@ -3,11 +3,11 @@ import type {
   TranscriberEvent,
   TranscriberSession,
 } from "../../../ports/transcriber.ts";
+import type { AudioFormat } from "../../../voice/audio/format.ts";
 import { decodeMulaw } from "../../../voice/audio/mulaw.ts";
 import { pcmFromBytes } from "../../../voice/audio/pcm.ts";
 import { createResampler } from "../../../voice/audio/resample.ts";
 import { createVad } from "../../../voice/audio/vad.ts";
-import type { AudioFormat } from "../../../voice/dialects/native.ts";
 import { withPatience } from "./patience.ts";
 
 /** What the recogniser and the voice detector work at, in Hz. */

@@ -1,12 +1,8 @@
-import { DEFAULT_AUDIO } from "../../../voice/dialects/native.ts";
-import type { Stored } from "./store.ts";
+import type { AudioFormat } from "../../../voice/audio/format.ts";
+import type { ServerMessage } from "../../../voice/dialects/dialect.ts";
+import type { Preparation } from "../session-types.ts";
 
 /** The server's first message, and its answer to a `start` that changes formats. */
-export function readyMessage({ preparation, format }: Readonly<Stored>) {
-  return {
-    type: "ready",
-    call_id: preparation?.callId,
-    audio: format ?? DEFAULT_AUDIO,
-    agent: { id: preparation?.agent.id, name: preparation?.agent.name },
-  };
+export function readyMessage({ callId, agent }: Preparation, audio: AudioFormat): ServerMessage {
+  return { type: "ready", call_id: callId, audio, agent: { id: agent.id, name: agent.name } };
 }

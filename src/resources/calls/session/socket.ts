@@ -1,4 +1,5 @@
 import type { EndReason } from "../../../voice/turn.ts";
+import type { Stored } from "./store.ts";
 
 export const ABUSE = 4400;
 
@@ -6,15 +7,16 @@ export const ABUSE = 4400;
 const CLEAN_CLOSE = [1000, 1001, 1005];
 
 /** The answer to a handshake: 101, or the HTTP status of the refusal. */
-export function admitClient(facts: {
-  agentId: string | null;
-  call: { agentId: string } | null;
-  over: { agentId: string; reason: EndReason } | null;
-}): 101 | 401 | 404 | 409 {
-  const { agentId, call, over } = facts;
+export function admitClient(
+  url: URL,
+  { preparation, ending, over }: Pick<Stored, "preparation" | "ending" | "over">,
+): 101 | 401 | 404 | 409 {
+  const agentId = url.searchParams.get("assistant_id");
   // The wrong agent's id must not learn that the call exists.
-  if ((over ?? call)?.agentId !== agentId || agentId === null) return 404;
-  if (over) return over.reason === "key_revoked" ? 401 : 409;
+  const known = over?.agentId ?? preparation?.agent.id;
+  if (known === undefined || known !== agentId) return 404;
+  const end = over ?? ending;
+  if (end) return end.reason === "key_revoked" ? 401 : 409;
   return 101;
 }
 

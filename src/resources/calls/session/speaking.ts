@@ -1,6 +1,6 @@
+import type { AudioFormat } from "../../../voice/audio/format.ts";
 import { encodeMulaw } from "../../../voice/audio/mulaw.ts";
 import { bytesFromPcm, durationMs, samplesIn } from "../../../voice/audio/pcm.ts";
-import type { AudioFormat } from "../../../voice/dialects/native.ts";
 import type { TurnEvent } from "../../../voice/turn.ts";
 
 export type Synthesis = (

@@ -1,5 +1,6 @@
 import type { TranscriptEntry } from "../../../db/schema/index.ts";
-import type { AudioFormat } from "../../../voice/dialects/native.ts";
+import type { AudioFormat } from "../../../voice/audio/format.ts";
+import type { DialectName } from "../../../voice/dialects.ts";
 import type { EndReason, TurnState } from "../../../voice/turn.ts";
 import type { NewEvent } from "../../webhooks/events.ts";
 import type { Preparation } from "../session-types.ts";
@@ -20,8 +21,14 @@ export type Ending = {
 export type Stored = {
   preparation: Preparation | null;
   turn: TurnState | null;
+  /** Of the call's audio, once a client or its dialect has said. */
   format: AudioFormat | null;
+  /** What the client sends, when that differs. */
+  inputFormat: AudioFormat | null;
   textOnly: boolean;
+  /** The dialect of the call, and what its interpreter knows of the client that is connected. */
+  dialect: DialectName | null;
+  dialectState: unknown;
   /** It was ended before it was prepared: by a key that was revoked in between. */
   doomed: EndReason | null;
   /** The first socket was accepted. */
@@ -43,7 +50,10 @@ const nothing: Stored = {
   preparation: null,
   turn: null,
   format: null,
+  inputFormat: null,
   textOnly: false,
+  dialect: null,
+  dialectState: null,
   doomed: null,
   joinedAt: null,
   beginAt: null,
@@ -57,6 +67,7 @@ const nothing: Stored = {
 /** The object's storage as one record, read once into memory and written field by field. */
 export function sessionStore(storage: DurableObjectStorage) {
   let memory: Stored = { ...nothing };
+  let unwritten: Partial<Stored> = {};
   for (const [name, value] of storage.kv.list()) memory = { ...memory, [name]: value };
   return {
     get state(): Readonly<Stored> {
@@ -64,17 +75,22 @@ export function sessionStore(storage: DurableObjectStorage) {
     },
     set(fields: Partial<Stored>) {
       memory = { ...memory, ...fields };
-      for (const [name, value] of Object.entries(fields)) storage.kv.put(name, value);
+      for (const [name, value] of Object.entries({ ...unwritten, ...fields })) {
+        storage.kv.put(name, value);
+      }
+      unwritten = {};
     },
     /** Kept in memory alone: for what is written with the next `set`. */
-    remember(turn: TurnState) {
-      memory = { ...memory, turn };
+    remember(fields: Partial<Stored>) {
+      memory = { ...memory, ...fields };
+      unwritten = { ...unwritten, ...fields };
     },
     /** The record is in Postgres; nothing that was said stays here. */
     async forget(over: NonNullable<Stored["over"]>) {
       await storage.deleteAlarm();
       await storage.deleteAll();
       memory = { ...nothing, over };
+      unwritten = {};
       storage.kv.put("over", over);
     },
   };
