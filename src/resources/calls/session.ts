@@ -21,7 +21,7 @@ import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
 import { endingOf, entriesAt, writeJoined } from "./session/final-write.ts";
 import { type Line, openLine } from "./session/line.ts";
 import { readyMessage } from "./session/ready.ts";
-import { admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
+import { admitClient, answerClose, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
 import { turnConfig } from "./session/turn-config.ts";
 import type { Preparation } from "./session-types.ts";
@@ -94,6 +94,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number) {
+    answerClose(socket, code);
     const isReplaced = this.#line.isConnected() && !this.#line.isCurrent(socket);
     if (isReplaced || !this.#isOpen()) return;
     if (isHangUp(code)) this.#hangUp("hangup");

@@ -36,3 +36,13 @@ export function closeCodeOf(reason: EndReason): number {
       return 1000;
   }
 }
+
+/** Completes the closing handshake; 1005 and 1006 say that there was no code, and cannot be sent. */
+export function answerClose(socket: WebSocket, code: number): void {
+  try {
+    if (code === 1005) socket.close();
+    else if (code !== 1006) socket.close(code);
+  } catch {
+    // It is closed already.
+  }
+}
