@@ -20,7 +20,8 @@ const state = temporaryState();
 let stack: StackProcess;
 let inboxes = 0;
 
-const start = () => startStackProcess({ env, stateDir: state.stateDir });
+const start = (more: Record<string, string> = {}) =>
+  startStackProcess({ env: { ...env, ...more }, stateDir: state.stateDir });
 
 beforeAll(async () => {
   stack = await start();
@@ -292,12 +293,16 @@ test("ten interruptions at random moments: the transcript holds just what was pl
 });
 
 test("a service killed in the middle of a call: the call ends, its words and its event are kept", async () => {
+  // Longer than it takes to start again: it must end for the loss of its client, not of its words.
+  const patient = { CALL_IDLE_SECONDS: "60" };
+  await stack.stop();
+  stack = await start(patient);
   const call = await newCall();
   const client = await joinByText(call.url);
   client.send({ type: "user_text", text: "Please remember this line." });
   const answer = await client.until((m) => isText(m) && m["turn_id"] !== 1);
   await stack.kill();
-  stack = await start();
+  stack = await start(patient);
   await ended(call, { status: 3, endReason: "disconnected" });
   expect((await transcriptOf(call)).slice(1)).toEqual([
     { role: "user", content: "Please remember this line." },
