@@ -20,7 +20,7 @@ import { endingWriter } from "./session/ending-writer.ts";
 import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
 import { endingOf, entriesAt, writeJoined } from "./session/final-write.ts";
 import { type Line, openLine } from "./session/line.ts";
-import { readyMessage } from "./session/ready.ts";
+import { lateStart, readyMessage } from "./session/ready.ts";
 import { admitClient, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
 import { turnConfig } from "./session/turn-config.ts";
@@ -155,7 +155,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       case "audio":
         return this.#onAudio(message.bytes);
       case "start":
-        if (this.#store.state.turn) return;
+        if (this.#store.state.turn) return this.#refuseStart();
         this.#store.set({
           format: message.audio,
           inputFormat: message.input,
@@ -171,9 +171,14 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     }
   }
 
+  /** Formats are settled when the session begins; other dialects may say them again. */
+  #refuseStart() {
+    if (this.#store.state.dialect === "native") this.#line.send(lateStart);
+  }
+
   #onAudio(frame: ArrayBuffer) {
     const { inputFormat, textOnly, turn } = this.#store.state;
-    if (textOnly) return;
+    if (textOnly || frame.byteLength === 0) return;
     if (!turn) return this.#early.keep(frame);
     if (!this.#line.admitAudio(frame, inputFormat ?? this.#format())) return;
     if (!turn.voice) this.#dispatch({ type: "audio_received" });
