@@ -11,8 +11,7 @@ import { type StackProcess, startStackProcess, temporaryState } from "../support
 const env = {
   CALL_JOIN_SECONDS: "2",
   CALL_REJOIN_SECONDS: "3",
-  // Longer than a restart after a kill: a call is to end as disconnected then.
-  CALL_IDLE_SECONDS: "14",
+  CALL_IDLE_SECONDS: "6",
   CALL_MAX_SECONDS: "120",
 };
 const state = temporaryState();
