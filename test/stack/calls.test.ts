@@ -273,6 +273,8 @@ test("ten interruptions at random moments: the transcript holds just what was pl
       played,
     });
   }
+  // The last question has reached the model too.
+  await client.until((m) => m.type === "agent_text", { from });
   client.close();
   await ended(call, { status: 3, endReason: "hangup" });
   const interrupted = (await transcriptOf(call)).filter((line) => line.interrupted);
