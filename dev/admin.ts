@@ -26,6 +26,9 @@ type Variables = Record<string, string | undefined>;
 
 async function main(): Promise<number> {
   const parsed = parse();
+  if (parsed?.command === "org create" && !parsed.flags.name) console.error("--name is missing");
+  const needsOrg = ["org close", "keys audit"].includes(parsed?.command ?? "");
+  if (needsOrg && !parsed?.flags.org) console.error("--org is missing");
   if (parsed?.command === "org create" && parsed.flags.name) {
     return createOne(parsed.flags.name, parsed.flags);
   }
@@ -52,7 +55,8 @@ function parse(): { command: string; flags: Flags } | null {
       },
     });
     return { command: positionals.join(" "), flags: values };
-  } catch {
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
     return null;
   }
 }

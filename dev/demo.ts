@@ -12,11 +12,21 @@ const SAMPLE_RATE = 16_000;
 /** What `spokenWithText` adds behind the last word. */
 const SILENCE_AFTER_SPEECH_MS = 400;
 
-const { values } = parseArgs({ options: { state: { type: "string", default: ".state" } } });
+const USAGE = "Usage: npm run demo -- [--state DIR]   the stack of that state; default: .state";
+
+function stateFlag(): string {
+  try {
+    const options = { state: { type: "string", default: ".state" } } as const;
+    return parseArgs({ options }).values.state;
+  } catch {
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
 
 /** The main job, spoken: a key, an agent, a call with an interruption, its transcript, its events. */
 async function main() {
-  const demo = await openDemo(values.state);
+  const demo = await openDemo(stateFlag());
   try {
     await run(demo);
   } finally {

@@ -9,7 +9,11 @@ import { Refusal, wireCode } from "./refusal.ts";
 import type { Http } from "./types.ts";
 
 /** What a caller should simply ask again. */
-const RETRY_SOON: readonly FailureCode[] = ["unavailable", "analysis_not_ready"];
+const RETRY_SOON: readonly FailureCode[] = [
+  "unavailable",
+  "analysis_not_ready",
+  "concurrency_limit",
+];
 
 /** Every error of every request ends here, and leaves in one shape that says nothing of the inside. */
 export function answerFailure(error: Error, c: Context<Http>): Response {
@@ -22,6 +26,7 @@ export function answerFailure(error: Error, c: Context<Http>): Response {
       headers.set("Retry-After", String(retryAfter(rates)));
     }
   }
+  if (refusal.status === 401) headers.set("WWW-Authenticate", 'ApiKey header="X-API-Key"');
   if (RETRY_SOON.includes(refusal.failure.failed)) headers.set("Retry-After", "1");
   return c.json(
     errorBody(refusal.failure, c.var.requestId),

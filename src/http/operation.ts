@@ -1,9 +1,10 @@
 import { zValidator } from "@hono/zod-validator";
 import type { Context, MiddlewareHandler, ValidationTargets } from "hono";
 import { createMiddleware } from "hono/factory";
-import type * as z from "zod";
-import { type FailureCode, failure, type Issue } from "../errors.ts";
+import * as z from "zod";
+import { type FailureCode, failure, type Issue, invalid } from "../errors.ts";
 import type { Scope } from "../resources/keys/scopes.ts";
+import "./messages.ts";
 import { Refusal } from "./refusal.ts";
 import { guardDepth, guardText, guardValue } from "./text-guard.ts";
 import type { Http } from "./types.ts";
@@ -41,7 +42,8 @@ export function valid<Target extends "json" | "query", Schema extends z.ZodType>
   target: Target,
   schema: Schema,
 ) {
-  const check = zValidator(target, schema, (result) => {
+  const accepted = (target === "query" ? z.preprocess(lastOfEach, schema) : schema) as Schema;
+  const check = zValidator(target, accepted, (result) => {
     if (!result.success) throw new Refusal(validationFailure(result.error.issues));
   });
   const guarded: MiddlewareHandler = async (c, next) => {
@@ -51,6 +53,16 @@ export function valid<Target extends "json" | "query", Schema extends z.ZodType>
   return Object.assign(guarded as typeof check, {
     [contract]: { target, schema } satisfies Input,
   });
+}
+
+/** Of a parameter that is repeated the last one counts, as of a repeated key in JSON. */
+function lastOfEach(query: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(query as Record<string, string | string[]>).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.at(-1) : value,
+    ]),
+  );
 }
 
 function validationFailure(issues: readonly z.core.$ZodIssue[]) {
@@ -63,8 +75,11 @@ function validationFailure(issues: readonly z.core.$ZodIssue[]) {
   return failure("validation_failed", message, named);
 }
 
-/** Path and query. A path that is no valid percent-encoding is only text that matches nothing. */
+/** A path that is no valid percent-encoding is only text that names nothing; a query has values. */
 function guardUrl(c: Context): void {
+  if (!isDecodable(new URL(c.req.url).search)) {
+    throw new Refusal(invalid("query", "must be percent-encoded UTF-8"));
+  }
   for (const [name, value] of Object.entries(c.req.param())) {
     const failed = guardText(name, String(value));
     if (failed) throw new Refusal(failed);
@@ -78,6 +93,15 @@ function guardUrl(c: Context): void {
 }
 
 /** No body at all stands for an empty object, since every field may be optional. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function guardBody(c: Context): Promise<void> {
   const sent = await readText(c);
   const type = c.req.header("content-type") ?? "";

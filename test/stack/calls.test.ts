@@ -12,15 +12,15 @@ import { type StackProcess, startStackProcess, temporaryState } from "../support
 const env = {
   CALL_JOIN_SECONDS: "2",
   CALL_REJOIN_SECONDS: "3",
-  // Longer than a restart after a kill: a call is to end as disconnected then.
-  CALL_IDLE_SECONDS: "14",
+  CALL_IDLE_SECONDS: "6",
   CALL_MAX_SECONDS: "120",
 };
 const state = temporaryState();
 let stack: StackProcess;
 let inboxes = 0;
 
-const start = () => startStackProcess({ env, stateDir: state.stateDir });
+const start = (more: Record<string, string> = {}) =>
+  startStackProcess({ env: { ...env, ...more }, stateDir: state.stateDir });
 
 beforeAll(async () => {
   stack = await start();
@@ -275,6 +275,8 @@ test("ten interruptions at random moments: the transcript holds just what was pl
       played,
     });
   }
+  // The last question has reached the model too.
+  await client.until((m) => m.type === "agent_text", { from });
   client.close();
   await ended(call, { status: 3, endReason: "hangup" });
   const interrupted = (await transcriptOf(call)).filter((line) => line.interrupted);
@@ -292,12 +294,16 @@ test("ten interruptions at random moments: the transcript holds just what was pl
 });
 
 test("a service killed in the middle of a call: the call ends, its words and its event are kept", async () => {
+  // Longer than it takes to start again: it must end for the loss of its client, not of its words.
+  const patient = { CALL_IDLE_SECONDS: "60" };
+  await stack.stop();
+  stack = await start(patient);
   const call = await newCall();
   const client = await joinByText(call.url);
   client.send({ type: "user_text", text: "Please remember this line." });
   const answer = await client.until((m) => isText(m) && m["turn_id"] !== 1);
   await stack.kill();
-  stack = await start();
+  stack = await start(patient);
   await ended(call, { status: 3, endReason: "disconnected" });
   expect((await transcriptOf(call)).slice(1)).toEqual([
     { role: "user", content: "Please remember this line." },
@@ -307,4 +313,17 @@ test("a service killed in the middle of a call: the call ends, its words and its
     type: "call.completed",
     data: { callId: call.callId, endReason: "disconnected" },
   });
+});
+
+test("a close with any code is answered with it; a code that is no hang-up may come back", async () => {
+  const call = await newCall();
+  const first = await joinByText(call.url);
+  first.close(3000);
+  expect((await first.closed).code).toBe(3000);
+  const second = await joinCall(call.url, { microphone: false });
+  second.send({ type: "user_text", text: "I am back." });
+  await second.until(isText);
+  second.close();
+  expect((await second.closed).code).toBe(1000);
+  await ended(call, { status: 3, endReason: "hangup" });
 });

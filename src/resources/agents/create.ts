@@ -5,9 +5,13 @@ import { assertBelowCeiling, isAtCeiling } from "../../db/ceiling.ts";
 import { agents } from "../../db/schema/index.ts";
 import { type Failure, failure, invalid } from "../../errors.ts";
 import { newId } from "../../ids.ts";
+import { firstMessage } from "./first-message.ts";
 import { languageTag } from "./language.ts";
 import type { AgentRow } from "./view.ts";
 import { type ChosenVoice, chooseVoice } from "./voice.ts";
+
+export const UNKNOWN_LANGUAGE =
+  "is no language we know; send its name, such as Spanish, or its BCP-47 tag, such as es-MX";
 
 export const MAX_AGENTS = 1_000;
 
@@ -26,7 +30,7 @@ export async function createAgent(
   ctx: Context,
   input: z.output<typeof CreateAgent>,
 ): Promise<AgentRow | Failure> {
-  if (!languageTag(input.language)) return invalid("language", "is not a known language");
+  if (!languageTag(input.language)) return invalid("language", UNKNOWN_LANGUAGE);
   const chosen = chooseVoice(ctx.catalogue, input.voice);
   if (!chosen) return invalid("voice", "is neither a gender nor a voice of GET /v1/agents/voices");
   return insert(ctx, input, chosen);
@@ -87,10 +91,6 @@ function newRow(ctx: Context, input: Persona, chosen: ChosenVoice, at: Date): Ag
 }
 
 type Persona = z.output<typeof CreateAgent>;
-
-function firstMessage({ name, company_name }: Persona): string {
-  return `Hello, this is ${name} from ${company_name}. How can I help you today?`;
-}
 
 /** Usable as it stands: a new agent can take a call before anybody has tuned it. */
 function systemPrompt({ name, company_name, industry, language, task_type }: Persona): string {

@@ -4,6 +4,7 @@ import type { Context } from "../../context.ts";
 import { agents } from "../../db/schema/index.ts";
 import { type Failure, failure, invalid, isFailure } from "../../errors.ts";
 import type { Catalogue } from "../../ports/catalogue.ts";
+import { UNKNOWN_LANGUAGE } from "./create.ts";
 import { findAgent } from "./find.ts";
 import { languageTag } from "./language.ts";
 import type { AgentRow } from "./view.ts";
@@ -14,6 +15,9 @@ const text = z.string().trim().min(1).max(200);
 export const PatchAgent = z.object({
   id: z.string().meta({ description: "Must equal the id in the path" }),
   name: text.optional(),
+  company_name: text.optional(),
+  industry: text.optional(),
+  task_type: text.optional(),
   language: text.optional(),
   first_message: z.string().max(2_000).optional(),
   system_prompt: z.string().max(32_000).optional(),
@@ -35,7 +39,7 @@ export async function patchAgent(
 ): Promise<AgentRow | Failure> {
   if (patch.id !== id) return invalid("id", "must equal the id in the path");
   if (patch.language !== undefined && !languageTag(patch.language)) {
-    return invalid("language", "is not a known language");
+    return invalid("language", UNKNOWN_LANGUAGE);
   }
   const before = await findAgent(ctx, id);
   if (isFailure(before)) return before;
@@ -46,6 +50,9 @@ export async function patchAgent(
       .update(agents)
       .set({
         name: patch.name,
+        companyName: patch.company_name,
+        industry: patch.industry,
+        taskType: patch.task_type,
         language: patch.language,
         firstMessage: patch.first_message,
         systemPrompt: patch.system_prompt,
@@ -76,21 +83,46 @@ function resolveEngines(catalogue: Catalogue, before: AgentRow, patch: Patch): E
   if (model !== null && !known.models.includes(model)) {
     return invalid("model", `is not a model of ${provider}`);
   }
-  const aliasSpeaks = patch.provider !== undefined && speaking !== undefined;
+  const isNamed = patch.provider !== undefined || (patch.model ?? null) !== null;
+  const aliasSpeaks = isNamed && speaking !== undefined;
   const voiceProvider = patch.voice_provider ?? (aliasSpeaks ? provider : before.voiceProvider);
   const voice = resolveVoice(catalogue, before, {
     voiceProvider,
     voiceModel: patch.voice_model ?? (aliasSpeaks && model ? model : undefined),
     voice: patch.voice,
+    isFree: patch.voice_provider === undefined && patch.voice_model === undefined && !aliasSpeaks,
   });
   return isFailure(voice) ? voice : { provider, model, ...voice };
+}
+
+type WantedVoice = {
+  voiceProvider: string;
+  voiceModel: string | undefined;
+  voice: string | undefined;
+  /** Nothing but the voice itself was asked for: whose it is does not matter. */
+  isFree: boolean;
+};
+
+/** A voice asked for by name alone may be another provider's. */
+function voiceElsewhere(catalogue: Catalogue, { voice, voiceProvider, isFree }: WantedVoice) {
+  if (!isFree || voice === undefined || chooseVoice(catalogue, voice, voiceProvider)) return null;
+  const chosen = chooseVoice(catalogue, voice);
+  return (
+    chosen && {
+      voiceProvider: chosen.provider,
+      voiceModel: chosen.model,
+      voiceId: chosen.voice.voice_id,
+    }
+  );
 }
 
 function resolveVoice(
   catalogue: Catalogue,
   before: AgentRow,
-  wanted: { voiceProvider: string; voiceModel: string | undefined; voice: string | undefined },
+  wanted: WantedVoice,
 ): Pick<Engines, "voiceProvider" | "voiceModel" | "voiceId"> | Failure {
+  const elsewhere = voiceElsewhere(catalogue, wanted);
+  if (elsewhere) return elsewhere;
   const entry = catalogue.voiceProviders.find((e) => e.provider === wanted.voiceProvider);
   if (!entry) return invalid("voice_provider", "is not an alias of GET /v1/agents/voices");
   const same = wanted.voiceProvider === before.voiceProvider;

@@ -21,6 +21,10 @@ const Voices = z
   })
   .meta({ id: "VoiceProvider", description: "A voice provider's alias, models and voices" });
 
+const Reasoning = z
+  .object({ provider: z.string(), models: z.array(z.string()) })
+  .meta({ id: "ReasoningProvider", description: "A reasoning provider's alias and models" });
+
 /** Both envelopes at once: the flat one of the reference and the nested one of the reads. */
 const Written = z
   .object({
@@ -47,7 +51,9 @@ export const agents = new Hono<Http>()
     operation({
       summary: "List voices, by provider alias",
       scope: "agents:read",
-      responses: { 200: Nested({ data: z.array(Voices) }) },
+      responses: {
+        200: Nested({ data: z.array(Voices), reasoning_providers: z.array(Reasoning) }),
+      },
     }),
     (c) => {
       const data = c.var.context.catalogue.voiceProviders.map((entry) => ({
@@ -57,7 +63,11 @@ export const agents = new Hono<Http>()
         languages: [...entry.languages],
         voices: [...entry.voices],
       }));
-      return c.json(nested("Voices", { data }));
+      const reasoning_providers = c.var.context.catalogue.reasoningProviders.map((entry) => ({
+        provider: entry.provider,
+        models: [...entry.models],
+      }));
+      return c.json(nested("Voices", { data, reasoning_providers }));
     },
   )
   .get(

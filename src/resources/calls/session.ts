@@ -14,13 +14,13 @@ import {
   unheardMs,
 } from "../../voice/turn.ts";
 import type { Wiring } from "../../wiring.ts";
-import { dueDeadlines, nextDeadline } from "./session/deadlines.ts";
+import { dueDeadlines, nextDeadline, nothingDue } from "./session/deadlines.ts";
 import { earlyAudio } from "./session/early-audio.ts";
 import { endingWriter } from "./session/ending-writer.ts";
 import { type Engine, isEngineEffect, openEngine } from "./session/engine.ts";
 import { endingOf, entriesAt, writeJoined } from "./session/final-write.ts";
 import { type Line, openLine } from "./session/line.ts";
-import { readyMessage } from "./session/ready.ts";
+import { lateStart, readyMessage } from "./session/ready.ts";
 import { admitClient, answerClose, closeCodeOf, isHangUp } from "./session/socket.ts";
 import { sessionStore } from "./session/store.ts";
 import { turnConfig } from "./session/turn-config.ts";
@@ -77,10 +77,11 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     if (admission !== 101) return new Response(null, { status: admission });
     const { turn, joinedAt } = this.#store.state;
     const { response, isTakenOver } = this.#line.connect(request);
-    this.#store.set({ rejoinBy: null, joinedAt: joinedAt ?? Date.now() });
+    const now = Date.now();
+    this.#store.set({ rejoinBy: null, pulseAt: this.#rejoinAfter(now), joinedAt: joinedAt ?? now });
     this.#sayReady();
     if (turn) this.#dispatch({ type: isTakenOver ? "taken_over" : "rejoined" });
-    else this.#store.set({ beginAt: Date.now() + this.#line.dialect().startWithinMs });
+    else this.#store.set({ beginAt: now + this.#line.dialect().startWithinMs });
     await this.#setAlarm();
     return response;
   }
@@ -114,6 +115,9 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
           break;
         case "begin":
           this.#begin();
+          break;
+        case "pulse":
+          this.#store.set({ pulseAt: this.#rejoinAfter(Date.now()) });
           break;
         case "tick":
           this.#store.set({ turnAt: null });
@@ -152,7 +156,7 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
       case "audio":
         return this.#onAudio(message.bytes);
       case "start":
-        if (this.#store.state.turn) return;
+        if (this.#store.state.turn) return this.#refuseStart();
         this.#store.set({
           format: message.audio,
           inputFormat: message.input,
@@ -168,9 +172,14 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     }
   }
 
+  /** Formats are settled when the session begins; other dialects may say them again. */
+  #refuseStart() {
+    if (this.#store.state.dialect === "native") this.#line.send(lateStart);
+  }
+
   #onAudio(frame: ArrayBuffer) {
     const { inputFormat, textOnly, turn } = this.#store.state;
-    if (textOnly) return;
+    if (textOnly || frame.byteLength === 0) return;
     if (!turn) return this.#early.keep(frame);
     if (!this.#line.admitAudio(frame, inputFormat ?? this.#format())) return;
     if (!turn.voice) this.#dispatch({ type: "audio_received" });
@@ -183,10 +192,8 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
     if (!preparation || turn) return;
     const { speaksUnasked } = this.#line.dialect();
     const isSpoken = format !== null || (speaksUnasked && !textOnly) || !this.#early.isEmpty();
-    const initial = initialTurnState(
-      turnConfig(preparation.agent, this.#wiring.settings, isSpoken),
-    );
-    this.#store.set({ turn: initial, beginAt: null });
+    const config = turnConfig(preparation.agent, this.#wiring.settings, isSpoken);
+    this.#store.set({ turn: initialTurnState(config), beginAt: null });
     const db = this.#wiring.tenant(preparation.organizationId);
     const written = writeJoined(db, preparation, joinedAt ?? Date.now());
     this.ctx.waitUntil(written.catch(() => undefined));
@@ -227,8 +234,11 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
 
   #loseClient() {
     this.#dispatch({ type: "client_lost" });
-    const rejoinBy = Date.now() + this.#wiring.settings.CALL_REJOIN_SECONDS * 1_000;
-    this.#store.set({ rejoinBy, beginAt: null });
+    this.#store.set({ rejoinBy: this.#rejoinAfter(Date.now()), beginAt: null, pulseAt: null });
+  }
+
+  #rejoinAfter(now: number): number {
+    return now + this.#wiring.settings.CALL_REJOIN_SECONDS * 1_000;
   }
 
   #hangUp(reason: EndReason) {
@@ -248,10 +258,8 @@ export abstract class CallSessionObject<Env> extends DurableObject<Env> {
         endedAt: now,
         entries: entriesAt(turn, now),
       }),
+      ...nothingDue,
       writeAt: now,
-      turnAt: null,
-      beginAt: null,
-      rejoinBy: null,
     });
     this.#engine?.stop();
     this.#line.send({ type: "ended", reason });

@@ -97,7 +97,10 @@ async function write(ctx: Context, call: CallRow, event: NewEvent) {
       return failure("key_revoked", "This API key has been revoked");
     }
     if (isAtCeiling(error, CEILING)) {
-      return failure("concurrency_limit", `At most ${ctx.options.liveWebCalls} web calls at once`);
+      return failure(
+        "concurrency_limit",
+        `At most ${ctx.options.liveWebCalls} web calls may be live or wait to be joined; end one with POST /v1/calls/{id}/end`,
+      );
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { AudioFormat } from "../audio/format.ts";
-import { isSampleRate } from "../audio/resample.ts";
+import { isSampleRate, sampleRates } from "../audio/resample.ts";
 import type { ClientMessage, ClientMessageError, Dialect } from "./dialect.ts";
 import { error, isObject, type JsonObject, parseObject, readUserText } from "./reading.ts";
 
@@ -47,13 +47,15 @@ function readText(text: string): ClientMessage | ClientMessageError {
 function readStart(message: JsonObject): ClientMessage | ClientMessageError {
   const start = { type: "start", input: null, textOnly: message["text_only"] === true } as const;
   const asked = message["audio"];
-  if (asked === undefined || asked === null) return { ...start, audio: null };
-  const { encoding = audio.encoding, sampleRate = audio.sampleRate } = isObject(asked) ? asked : {};
+  if (asked === undefined || asked === null || start.textOnly) return { ...start, audio: null };
+  if (!isObject(asked)) return error("bad_message", "start: audio must be an object");
+  const { encoding = audio.encoding } = asked;
+  const { sampleRate = encoding === "mulaw" ? 8_000 : audio.sampleRate } = asked;
   if (encoding !== "pcm16" && encoding !== "mulaw") {
     return error("bad_message", "start: audio.encoding must be pcm16 or mulaw");
   }
   if (typeof sampleRate !== "number" || !isSampleRate(sampleRate)) {
-    return error("bad_message", "start: audio.sampleRate is not supported");
+    return error("bad_message", `start: audio.sampleRate must be one of ${sampleRates.join(", ")}`);
   }
   return { ...start, audio: { encoding, sampleRate } };
 }

@@ -45,6 +45,7 @@ export function clientIsBack(draft: Draft): void {
   const { away, unheard, entries } = draft.state;
   update(draft, { away: false, announced: null, unheard: null });
   if (!away) return;
+  update(draft, { activeAt: draft.now });
   if (unheard) say(draft, unheard.source, unheard.text);
   else if (entries.at(-1)?.role === "user") answer(draft);
 }

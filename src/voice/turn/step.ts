@@ -22,7 +22,9 @@ export type Step = { state: TurnState; effects: TurnEffect[] };
  * event is looked at, so that speech after its last word interrupts nothing.
  */
 export function step(state: TurnState, event: TurnEvent, now: number): Step {
-  return within(state, now, (draft) => {
+  // A line found broken after a crash was broken in the silence before, which so proves nothing.
+  const mayBeIdle = event.type !== "client_lost";
+  return within(state, now, { mayBeIdle }, (draft) => {
     if (isExpected(event, state.phase)) handle(draft, event);
   });
 }
@@ -34,7 +36,7 @@ export function step(state: TurnState, event: TurnEvent, now: number): Step {
  * of it was audible; chunks whose audio was not complete are synthesised again.
  */
 export function resume(state: TurnState, now: number): Step {
-  return within(state, now, (draft) => {
+  return within(state, now, { mayBeIdle: true }, (draft) => {
     update(draft, { alarmAt: null, speculation: null });
     const { reply } = draft.state;
     if (!reply) return;
@@ -46,11 +48,16 @@ export function resume(state: TurnState, now: number): Step {
   });
 }
 
-function within(state: TurnState, now: number, change: (draft: Draft) => void): Step {
+function within(
+  state: TurnState,
+  now: number,
+  { mayBeIdle }: { mayBeIdle: boolean },
+  change: (draft: Draft) => void,
+): Step {
   const draft: Draft = { state, now, effects: [] };
-  passTime(draft);
+  passTime(draft, mayBeIdle);
   if (!isEnded(draft)) change(draft);
-  passTime(draft);
+  passTime(draft, true);
   announce(draft);
   return { state: draft.state, effects: draft.effects };
 }
@@ -135,20 +142,25 @@ function beingSpoken(draft: Draft, turnId: number, chunk: number): Reply | null 
   return reply.playback.chunks[chunk]?.done === false ? reply : null;
 }
 
-function passTime(draft: Draft): void {
+function passTime(draft: Draft, mayBeIdle: boolean): void {
   if (draft.state.phase !== "live") return;
   if (draft.now >= doubtEndsAt(draft.state)) endDoubt(draft);
   const { reply } = draft.state;
   const heardAt = heardToTheEndAt(draft.state);
   if (reply && heardAt !== null && draft.now >= heardAt) settle(draft, reply);
   if (isEnded(draft)) return;
-  const { joinedAt, activeAt, config } = draft.state;
+  const { joinedAt, config } = draft.state;
   if (draft.now >= joinedAt + config.maxMs) finish(draft, "max_duration");
-  else if (draft.now >= activeAt + config.idleMs) finish(draft, "idle");
+  else if (mayBeIdle && draft.now >= idleAt(draft.state)) finish(draft, "idle");
 }
 
 function heardToTheEndAt({ reply, echoes }: TurnState): number | null {
   return reply && isComplete(reply) ? playedAt(reply.playback, echoes) : null;
+}
+
+/** A client that is away is not idle: it has its own time to come back. */
+function idleAt({ away, activeAt, config }: TurnState): number {
+  return away ? Number.POSITIVE_INFINITY : activeAt + config.idleMs;
 }
 
 /** Tells the client and the alarm what has changed. */
@@ -171,10 +183,10 @@ function modeOf({ reply }: TurnState): AgentMode {
 
 /** Only an earlier alarm is asked for at once: each costs a write, and most deadlines move away. */
 function setAlarm(draft: Draft): void {
-  const { joinedAt, activeAt, config, alarmAt } = draft.state;
+  const { joinedAt, config, alarmAt } = draft.state;
   const heardAt = heardToTheEndAt(draft.state) ?? Number.POSITIVE_INFINITY;
   const doubtAt = doubtEndsAt(draft.state);
-  const at = Math.min(joinedAt + config.maxMs, activeAt + config.idleMs, heardAt, doubtAt);
+  const at = Math.min(joinedAt + config.maxMs, idleAt(draft.state), heardAt, doubtAt);
   if (alarmAt !== null && alarmAt > draft.now && at >= alarmAt) return;
   update(draft, { alarmAt: at });
   emit(draft, { type: "set_alarm", at });

@@ -62,15 +62,23 @@ test.each(["robot", "Klingon voice"])("the voice %s is refused", async (voice) =
   expect([answer.status, answer.body.error.issues[0].path]).toEqual([400, "voice"]);
 });
 
-test.each(["Spanish", "hindi", "es-MX", "pt-BR", "Chinese", "zu"])(
-  "the language %s is known and kept as sent",
-  async (language) => {
-    const { apiKey: key } = await newOrganization();
-    const created = await request("POST", "/v1/agents", { key, json: { ...agentInput, language } });
-    expect(created.status).toBe(201);
-    expect((await detailsOf(key, created.body.data.id)).language).toBe(language);
-  },
-);
+test.each([
+  "Spanish",
+  "hindi",
+  "es-MX",
+  "en_US",
+  "Brazilian Portuguese",
+  "Mandarin",
+  "Deutsch",
+  "日本語",
+  "Farsi",
+  "zu",
+])("the language %s is known and kept as sent", async (language) => {
+  const { apiKey: key } = await newOrganization();
+  const created = await request("POST", "/v1/agents", { key, json: { ...agentInput, language } });
+  expect(created.status).toBe(201);
+  expect((await detailsOf(key, created.body.data.id)).language).toBe(language);
+});
 
 test.each(["Gibberish", "xx", "12"])("the language %s is refused", async (language) => {
   const { apiKey: key } = await newOrganization();
@@ -107,6 +115,36 @@ test("a voice provider's alias as provider also chooses the voice, of the same g
   });
 });
 
+test("a voice asked for by name alone may be another provider's", async () => {
+  const { key, agentId } = await newAgent();
+  expect((await patch(key, agentId, { voice: "June" })).status).toBe(200);
+  expect(await detailsOf(key, agentId)).toMatchObject({
+    voice_provider: "service_voice_model_2",
+    voice_model: "service_v1",
+    voice: "June",
+  });
+});
+
+test("a model of the voice provider is also the voice's model", async () => {
+  const { key, agentId } = await newAgent();
+  expect((await patch(key, agentId, { model: "turbo_v2" })).status).toBe(200);
+  expect(await detailsOf(key, agentId)).toMatchObject({
+    model: "turbo_v2",
+    voice_model: "turbo_v2",
+    voice: "Amelia",
+  });
+});
+
+test("a new agent greets in its language", async () => {
+  const { apiKey: key } = await newOrganization();
+  const json = { ...agentInput, language: "German" };
+  const created = await request("POST", "/v1/agents", { key, json });
+  const details = await detailsOf(key, created.body.data.id);
+  expect(details.first_message).toBe(
+    "Hallo, hier ist Ava von Acme. Wie kann ich Ihnen heute helfen?",
+  );
+});
+
 test("what is patched is what is read, for a reasoning alias too, which leaves the voice alone", async () => {
   const { key, agentId } = await newAgent();
   const before = await detailsOf(key, agentId);
@@ -120,7 +158,8 @@ test.each([
   [{ provider: "service_voice_model_2", model: "turbo_v2" }, "model"],
   [{ voice_provider: "service_llm_1" }, "voice_provider"],
   [{ voice_model: "service_v1" }, "voice_model"],
-  [{ voice: "June" }, "voice"],
+  [{ voice: "robot" }, "voice"],
+  [{ voice: "June", voice_provider: "service_voice_model_1" }, "voice"],
   [{ system_prompt: "x".repeat(32_001) }, "system_prompt"],
 ])("a patch of %j is refused at %s", async (fields, path) => {
   const { key, agentId } = await newAgent();

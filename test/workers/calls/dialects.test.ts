@@ -1,5 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { carry } from "../../../dev/carried-text.ts";
+import { encodeMulaw } from "../../../src/voice/audio/mulaw.ts";
+import { concatPcm } from "../../../src/voice/audio/pcm.ts";
 import { handshake, join, type Message, newAgent, newCall } from "../../support/worker/call.ts";
 import { env, request } from "../../support/worker/client.ts";
 
@@ -139,6 +142,28 @@ test("a realtime client hears the greeting in the format it asks for, or without
   const unasked = await greetingMs(null, 48);
   expect(asked).toBeGreaterThan(1_000);
   expect(Math.abs(asked - unasked)).toBeLessThan(5);
+});
+
+test("a realtime client may send telephone audio and hear better", async () => {
+  const { key, agentId } = await newAgent();
+  const { path } = await newCall(key, agentId, { dialect: "realtime" });
+  const client = await join(path);
+  const session = { audio: { input: { format: { type: "audio/pcmu" } } } };
+  client.send({ type: "session.update", session });
+  const { session: settings } = await client.until(({ type }) => type === "session.updated");
+  expect(settings).toMatchObject({
+    audio: {
+      input: { format: { type: "audio/pcmu" } },
+      output: { format: { type: "audio/pcm", rate: 24_000 } },
+    },
+  });
+  const words = "Where is my parcel?";
+  const speech = concatPcm([carry(words, 8_000), new Int16Array(16_000)]);
+  const audio = btoa(String.fromCharCode(...encodeMulaw(speech)));
+  client.send({ type: "input_audio_buffer.append", audio });
+  const heard = await client.until(({ type }) => type.endsWith("transcription.completed"));
+  expect(heard["transcript"]).toBe(words);
+  client.socket.close(1000);
 });
 
 test("a realtime client that stops its loudspeaker cuts the reply, for both sides alike", async () => {

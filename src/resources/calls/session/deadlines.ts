@@ -1,16 +1,20 @@
 import type { Stored } from "./store.ts";
 
-export type Deadline = "write" | "begin" | "not_joined" | "disconnected" | "tick";
+export type Deadline = "write" | "begin" | "not_joined" | "disconnected" | "pulse" | "tick";
+
+/** Of a call that is over. */
+export const nothingDue = { beginAt: null, rejoinBy: null, pulseAt: null, turnAt: null };
 
 /** Everything a call waits for, with its time in ms since the epoch; one alarm serves them all. */
 function deadlinesOf(state: Readonly<Stored>): [Deadline, number][] {
-  const { preparation, joinedAt, ending, beginAt, rejoinBy, turnAt, writeAt } = state;
+  const { preparation, joinedAt, ending, beginAt, rejoinBy, pulseAt, turnAt, writeAt } = state;
   const joinBy = joinedAt === null && ending === null ? preparation?.joinBy : null;
   const all: [Deadline, number | null | undefined][] = [
     ["write", writeAt],
     ["begin", beginAt],
     ["not_joined", joinBy],
     ["disconnected", rejoinBy],
+    ["pulse", pulseAt],
     ["tick", turnAt],
   ];
   return all.filter((entry): entry is [Deadline, number] => typeof entry[1] === "number");

@@ -6,3 +6,9 @@ import type { Preparation } from "../session-types.ts";
 export function readyMessage({ callId, agent }: Preparation, audio: AudioFormat): ServerMessage {
   return { type: "ready", call_id: callId, audio, agent: { id: agent.id, name: agent.name } };
 }
+
+export const lateStart = {
+  type: "error",
+  code: "late_start",
+  message: "start must come first, within 300 ms; the formats stay as they are",
+} as const;

@@ -37,6 +37,8 @@ export type Stored = {
   beginAt: number | null;
   /** The client is away; by then it must be back. */
   rejoinBy: number | null;
+  /** While a client is there, the object is woken now and then: a crash takes sockets unnoticed. */
+  pulseAt: number | null;
   /** When the turn machine wants to be woken. */
   turnAt: number | null;
   ending: Ending | null;
@@ -58,6 +60,7 @@ const nothing: Stored = {
   joinedAt: null,
   beginAt: null,
   rejoinBy: null,
+  pulseAt: null,
   turnAt: null,
   ending: null,
   writeAt: null,

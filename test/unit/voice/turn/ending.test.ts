@@ -68,6 +68,25 @@ test("a call in which nobody speaks ends as idle, counted from the last speech",
   expect(reasons(call)).toEqual(["idle"]);
 });
 
+test("a client that is away is not idle, and is not when it is back", () => {
+  const call = startCall({ greeting: null, idleMs: 10_000 });
+  call.at(0).joined();
+  call.at(9000).on({ type: "client_lost" });
+  call.at(30_000).tick();
+  call.at(31_000).on({ type: "rejoined" });
+  call.at(40_999).tick();
+  expect(reasons(call)).toEqual([]);
+  call.at(41_000).tick();
+  expect(reasons(call)).toEqual(["idle"]);
+});
+
+test("a line found broken after a long silence was broken in it, and the call is not idle", () => {
+  const call = startCall({ greeting: null, idleMs: 10_000 });
+  call.at(0).joined();
+  call.at(50_000).on({ type: "client_lost" });
+  expect(reasons(call)).toEqual([]);
+});
+
 test("the caller's words keep a call from being idle, sounds do not", () => {
   const call = startCall({ greeting: null, idleMs: 10_000 });
   call.at(0).joined();
