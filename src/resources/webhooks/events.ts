@@ -82,7 +82,7 @@ export function bodyOf(
   return JSON.stringify({ id, type, timestamp, data });
 }
 
-type OutboxRow = { org_id: string; id: string; task: string; gen: number; lane: string };
+export type OutboxRow = { org_id: string; id: string; task: string; gen: number; lane: string };
 
 export function dueOf(result: { rows: OutboxRow[] }): Due[] {
   return result.rows.map(({ org_id, ...row }) => ({ ...row, orgId: org_id, delaySeconds: 0 }));

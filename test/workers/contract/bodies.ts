@@ -13,6 +13,7 @@ const meaningful: Record<string, (things: Partial<Things>, id: string) => object
     task_type: "support",
   }),
   "PATCH /v1/agents/:id": (_, id) => ({ id }),
+  "POST /v1/webhooks": () => ({ url: "https://example.com/hook" }),
   "POST /v1/calls/phone/initiate": () => ({
     phone_purchase_id: "num_unknown",
     phoneNumber: "+14155552671",
