@@ -33,7 +33,14 @@ export const internal = new Hono<Http>()
   })
   .post("/sweep", async (c) => {
     const { wiring } = c.var;
-    const published = await sweep(wiring.system, wiring.queue, Date.now());
+    const { CALL_JOIN_SECONDS, CALL_MAX_SECONDS } = wiring.settings;
+    const published = await sweep({
+      system: wiring.system,
+      queue: wiring.queue,
+      session: wiring.session,
+      now: Date.now(),
+      longestCallSeconds: CALL_JOIN_SECONDS + CALL_MAX_SECONDS,
+    });
     if (published > 0) log("warn", "outbox_republished", { published });
     return c.json({ status: true });
   })

@@ -156,6 +156,7 @@ export const attempts = pgTable(
     index("webhook_attempts_by_call")
       .on(table.orgId, table.callId, table.createdAt.desc().nullsFirst())
       .where(sql`call_id is not null`),
+    index("webhook_attempts_kept").on(table.createdAt).where(sql`response_body <> ''`),
     index("webhook_attempts_pending").on(table.createdAt).where(sql`outcome = 'pending'`),
     ownRowsOnly(),
   ],
