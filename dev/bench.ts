@@ -4,6 +4,10 @@ const benches: Record<string, { what: string; load(): Promise<{ run(): Promise<v
     what: "throughput of ordinary GETs, against a bare Hono route with the same two hops",
     load: () => import("../test/bench/api.ts"),
   },
+  history: {
+    what: "pages of a webhook history of a million records",
+    load: () => import("../test/bench/history.ts"),
+  },
 };
 
 const [name = ""] = process.argv.slice(2);

@@ -2,6 +2,7 @@ import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import * as z from "zod";
 import { outbox } from "../db/schema/index.ts";
 import { log } from "../log.ts";
+import { dueOf, recordEvent } from "../resources/webhooks/events.ts";
 import { publishDue } from "./publish.ts";
 import type { Outcome, TaskContext } from "./task.ts";
 import { tasks } from "./tasks.ts";
@@ -81,11 +82,11 @@ async function giveBack(ctx: TaskContext, row: Row): Promise<void> {
 async function settle(
   ctx: TaskContext,
   row: Row,
-  { statements, againInSeconds }: Outcome,
+  { statements, event, againInSeconds }: Outcome,
 ): Promise<void> {
   const gen = row.gen + 1;
   const again = againInSeconds !== null;
-  const [settled] = await ctx.db.write((q) => [
+  const results = await ctx.db.write((q) => [
     q
       .update(outbox)
       .set(
@@ -96,10 +97,13 @@ async function settle(
       .where(stillOurs(row))
       .returning({ id: outbox.id }),
     ...statements(q),
+    ...(event ? recordEvent(q, ctx.organizationId, event) : []),
   ]);
-  if (!again || settled.length === 0) return;
+  const due = event ? dueOf(results.at(-1) as Parameters<typeof dueOf>[0]) : [];
+  const isOurs = (results[0] as unknown[]).length > 0;
+  if (again && isOurs) due.push({ ...row, gen, delaySeconds: againInSeconds });
   try {
-    await publishDue(ctx.queue, [{ ...row, gen, delaySeconds: againInSeconds }]);
+    await publishDue(ctx.queue, due);
   } catch {
     log("warn", "left_to_the_sweeper", { task: row.task, outboxId: row.id });
   }

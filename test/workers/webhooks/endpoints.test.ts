@@ -1,8 +1,10 @@
 import { eq, sql } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { endpoints } from "../../../src/db/schema/index.ts";
-import { request } from "../../support/worker/client.ts";
+import { endpoints, outbox } from "../../../src/db/schema/index.ts";
+import { newAgent, newCall } from "../../support/worker/call.ts";
+import { request, tenantOf } from "../../support/worker/client.ts";
+import { deliverTask } from "../../support/worker/queue.ts";
 import { newCustomer, newInbox, type Scripted } from "../../support/worker/webhooks.ts";
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>;
@@ -191,4 +193,31 @@ test("an endpoint's URL passes the same guard as a callback, and its events must
     const answer = await request("POST", "/v1/webhooks", { key: apiKey, json });
     expect([json, answer.status]).toEqual([json, 400]);
   }
+});
+
+test("an endpoint is told when a call's analysis is there, with the analysis", async () => {
+  const inbox = newInbox();
+  const { key, agentId, organizationId } = await newAgent();
+  await request("POST", "/v1/webhooks", {
+    key,
+    json: { url: inbox.url, events: ["call.analyzed"] },
+  });
+  const { callId } = await newCall(key, agentId);
+  await request("POST", `/v1/calls/${callId}/end`, { key });
+  const deliverOpen = async (task: string) => {
+    const [rows] = await tenantOf(organizationId).read((q) => [
+      q.select().from(outbox).where(eq(outbox.task, task)),
+    ]);
+    for (const row of rows) expect(await deliverTask(organizationId, row)).toBe(200);
+    return rows.length;
+  };
+  expect(await deliverOpen("deliver-webhook")).toBe(0);
+  expect(await deliverOpen("analyze-call")).toBe(1);
+  expect(await deliverOpen("deliver-webhook")).toBe(1);
+  const [receipt] = await inbox.received();
+  const analysis = await request("GET", `/v1/calls/${callId}/analysis`, { key });
+  expect(JSON.parse(receipt?.body ?? "{}")).toMatchObject({
+    type: "call.analyzed",
+    data: { callId, analysis: analysis.body.data },
+  });
 });
