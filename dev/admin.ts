@@ -3,6 +3,7 @@ import { upstashQueue } from "../src/adapters/upstash/queue.ts";
 import { closeOrganization } from "../src/operator/close-organization.ts";
 import { createOrganization } from "../src/operator/create-organization.ts";
 import { listKeyAudit } from "../src/operator/list-key-audit.ts";
+import { queueStatus } from "../src/outbox/status.ts";
 import { operatorFrom } from "./operator.ts";
 import { readStackFile } from "./stack-file.ts";
 import { stateDirOf } from "./state-dir.ts";
@@ -12,6 +13,7 @@ const USAGE = `Usage: npm run admin -- <command> [flags]
   org create --name NAME    makes an organization and its first key, which may do everything
   org close --org ID        refuses every request of the organization from now on, for good
   keys audit --org ID       lists every change of the organization's keys, newest first
+  queue status              says how much work waits, how late it is, and when the last sweep was
 
   --json         one line of JSON
   --state DIR    the local stack that keeps its state there; default: .state
@@ -38,6 +40,7 @@ async function main(): Promise<number> {
   if (parsed?.command === "keys audit" && parsed.flags.org) {
     return audit(parsed.flags.org, parsed.flags);
   }
+  if (parsed?.command === "queue status") return showQueue(parsed.flags);
   console.error(USAGE);
   return 2;
 }
@@ -96,6 +99,13 @@ async function audit(organizationId: string, flags: Flags): Promise<number> {
       console.log(at, action.padEnd(16), keyId, by, JSON.stringify(details));
     }
   }
+  return 0;
+}
+
+async function showQueue(flags: Flags): Promise<number> {
+  const status = await queueStatus(operatorFrom(await variablesOf(flags)).system);
+  if (flags.json) console.log(JSON.stringify(status));
+  else for (const [field, value] of Object.entries(status)) console.log(field.padEnd(18), value);
   return 0;
 }
 

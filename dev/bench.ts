@@ -12,6 +12,10 @@ const benches: Record<string, { what: string; load(): Promise<{ run(): Promise<v
     what: "the voice engine beside agents/voice from npm: latency, interruptions, cost of a call",
     load: () => import("../test/bench/voice.ts"),
   },
+  history: {
+    what: "pages of a webhook history of a million records",
+    load: () => import("../test/bench/history.ts"),
+  },
 };
 
 const [name = ""] = process.argv.slice(2);

@@ -13,6 +13,8 @@ export type Options = {
   keyCheckSecret: string;
   /** Origins exempt from the guard on customers' URLs. */
   webhookDevOrigins: readonly string[];
+  /** A DNS-over-HTTPS server that is asked before each delivery; null asks nobody. */
+  webhookDnsUrl: string | null;
   callJoinSeconds: number;
   /** How many of one organization's web calls may be live at once. */
   liveWebCalls: number;

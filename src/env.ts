@@ -23,6 +23,8 @@ const variables = z.object({
   VAULT_KEYS: z.string().min(1),
   /** Origins exempt from the guard on customers' URLs, comma-separated; empty in production. */
   WEBHOOK_DEV_ORIGINS: z.string().default(""),
+  /** DNS-over-HTTPS in JSON: names that lead to private addresses are not delivered to. */
+  WEBHOOK_DNS_URL: z.union([z.url(), z.literal("")]).default(""),
   LLM_BASE_URL: z.url().default("https://api.openai.com/v1"),
   LLM_API_KEY: z.string().min(1),
   /** Who thinks: anybody who speaks OpenAI's form, or Workers AI through the `AI` binding. */

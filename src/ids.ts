@@ -1,7 +1,17 @@
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-export type IdPrefix = "org" | "key" | "agt" | "aud" | "evt" | "whd" | "wha" | "obx" | "req";
+export type IdPrefix =
+  | "org"
+  | "key"
+  | "agt"
+  | "aud"
+  | "evt"
+  | "whd"
+  | "wha"
+  | "wep"
+  | "obx"
+  | "req";
 
 /** `<prefix>_` and 26 characters: 48 bits of time, then 80 random bits. Sorts by time. */
 export function newId(prefix: IdPrefix, now: number): string {

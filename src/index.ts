@@ -40,6 +40,7 @@ function wiringOf(env: Env): Wiring & SessionWiring {
       publicUrl: settings.PUBLIC_URL.replace(/\/$/, ""),
       keyCheckSecret: settings.KEY_CHECK_SECRET,
       webhookDevOrigins: settings.WEBHOOK_DEV_ORIGINS.split(",").filter(Boolean),
+      webhookDnsUrl: settings.WEBHOOK_DNS_URL || null,
       callJoinSeconds: settings.CALL_JOIN_SECONDS,
       liveWebCalls: settings.LIVE_WEB_CALLS,
     },

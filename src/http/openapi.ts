@@ -29,6 +29,23 @@ const COMMON: readonly FailureCode[] = [
   "unavailable",
 ];
 
+/** Only with the header `Idempotency-Key`, whose request is read before anything is done. */
+const OF_POST: readonly FailureCode[] = [
+  "payload_too_large",
+  "idempotency_in_flight",
+  "idempotency_outcome_lost",
+  "idempotency_mismatch",
+];
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "The same key with the same request takes effect once within 24 hours; sent again it gets the first answer, without secrets",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
 const HEADERS = {
   "X-Request-Id": "Names this request; the caller's own when it sent 1 to 128 URL-safe characters",
   RateLimit: "How many requests are left in the window of the key and of the organization",
@@ -37,6 +54,7 @@ const HEADERS = {
   "X-RateLimit-Remaining": "How many requests are left in the tighter window",
   "X-RateLimit-Reset": "Seconds until the tighter window has one more slot",
   "Retry-After": "Seconds to wait before trying again",
+  "Idempotent-Replayed": "`true` when the answer is that of an earlier request with the same key",
 };
 
 /** The contracts that `operation` and `valid` left on the routes. */
@@ -98,6 +116,7 @@ function describe(endpoint: Endpoint) {
     parameters: [
       ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
       ...inputs.filter((input) => input.target === "query").flatMap(queryParameters),
+      ...(method === "POST" ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
       requestBody: {
@@ -120,11 +139,12 @@ function queryParameters({ schema }: Input) {
 }
 
 /** Every failure an endpoint may answer with; what is not among them breaks its contract. */
-export function failuresOf({ operation, inputs }: Endpoint): FailureCode[] {
+export function failuresOf({ method, operation, inputs }: Endpoint): FailureCode[] {
   const ofBody: FailureCode[] = inputs.some(({ target }) => target === "json")
     ? ["payload_too_large"]
     : [];
-  return [...new Set([...COMMON, ...ofBody, ...(operation.errors ?? [])])];
+  const ofPost = method === "POST" ? OF_POST : [];
+  return [...new Set([...COMMON, ...ofBody, ...ofPost, ...(operation.errors ?? [])])];
 }
 
 function responses(endpoint: Endpoint) {
@@ -135,6 +155,7 @@ function responses(endpoint: Endpoint) {
       schema.description ?? endpoint.operation.summary,
       schema,
       endpoint.operation.produces,
+      endpoint.method === "POST",
     ),
   ]);
   const codes = new Map<number, string[]>();
@@ -153,10 +174,12 @@ function response(
   description: string,
   schema: z.ZodType,
   mediaType = "application/json",
+  isReplayable = false,
 ) {
-  const isWait = status === "429" || status === "503";
+  const isWait = status === "429" || status === "503" || status === "409";
   const names = Object.keys(HEADERS).filter((name) => {
     if (name === "X-Request-Id") return true;
+    if (name === "Idempotent-Replayed") return isReplayable;
     return name === "Retry-After" ? isWait : status !== "401";
   });
   return {

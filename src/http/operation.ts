@@ -5,6 +5,8 @@ import * as z from "zod";
 import { type FailureCode, failure, type Issue, invalid } from "../errors.ts";
 import type { Scope } from "../resources/keys/scopes.ts";
 import "./messages.ts";
+import { readText } from "./body.ts";
+import { onceOnly } from "./idempotency.ts";
 import { Refusal } from "./refusal.ts";
 import { guardDepth, guardText, guardValue } from "./text-guard.ts";
 import type { Http } from "./types.ts";
@@ -23,16 +25,17 @@ export type Operation = {
 };
 export type Input = { target: keyof ValidationTargets; schema: z.ZodType };
 
-const MAX_JSON_BYTES = 1024 * 1024;
-
-/** Documents an endpoint and enforces its scope, so the two cannot drift apart. */
+/**
+ * Documents an endpoint and enforces its scope, so the two cannot drift apart. A POST with an
+ * `Idempotency-Key` goes on only once.
+ */
 export function operation(op: Operation) {
   const guard = createMiddleware<Http>(async (c, next) => {
     if (!c.var.context.scopes.includes(op.scope)) {
       throw new Refusal(failure("missing_scope", `This key lacks the scope ${op.scope}`));
     }
     guardUrl(c);
-    await next();
+    return onceOnly(c, next);
   });
   return Object.assign(guard, { [contract]: op });
 }
@@ -125,28 +128,4 @@ function parse(text: string): unknown {
   } catch {
     throw new Refusal(failure("validation_failed", "The body is not valid JSON"));
   }
-}
-
-/** Reads no more than the limit, whatever the length header says. */
-async function readText(c: Context): Promise<string> {
-  const tooLarge = new Refusal(
-    failure("payload_too_large", `A JSON body has at most ${MAX_JSON_BYTES} bytes`),
-  );
-  if (Number(c.req.header("content-length") ?? 0) > MAX_JSON_BYTES) throw tooLarge;
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-  const decode = (...chunk: Parameters<TextDecoder["decode"]>) => {
-    try {
-      return decoder.decode(...chunk);
-    } catch {
-      throw new Refusal(failure("validation_failed", "The body is not valid UTF-8"));
-    }
-  };
-  let text = "";
-  let size = 0;
-  for await (const chunk of c.req.raw.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_JSON_BYTES) throw tooLarge;
-    text += decode(chunk, { stream: true });
-  }
-  return text + decode();
 }

@@ -32,6 +32,7 @@ export async function closeOrganization(
             id: sql<string>`${newId("obx", now)}::text`.as("id"),
             task: sql<string>`'tell-gate'`.as("task"),
             subjectId: organizations.routingTag,
+            lane: sql<string | null>`null::text`.as("lane"),
             gen: sql<number>`1`.as("gen"),
             dueAt: at.as("due_at"),
             leaseUntil: sql<Date | null>`null::timestamptz`.as("lease_until"),

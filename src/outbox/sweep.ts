@@ -1,18 +1,57 @@
 import { and, isNull, lt, or, sql } from "drizzle-orm";
-import { outbox } from "../db/schema/index.ts";
+import { marks, outbox } from "../db/schema/index.ts";
 import type { System } from "../db/system.ts";
 import type { Queue } from "../ports/queue.ts";
+import { closeAbandonedCalls } from "../resources/calls/close-abandoned.ts";
+import type { Session } from "../resources/calls/session-types.ts";
+import { closeLostAttempts } from "../resources/webhooks/close-lost.ts";
+import { prune } from "./prune.ts";
 import { publishDue } from "./publish.ts";
 
 /** How long the queue may take before it is asked again. */
 const OVERDUE_SECONDS = 30;
-const ROWS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 5_000;
+const MESSAGES_AT_ONCE = 100;
+
+export const SWEEP_MARK = "sweep";
+
+export type Sweeper = {
+  system: System;
+  queue: Queue;
+  session(callId: string): Session;
+  /** Ms since the epoch. */
+  now: number;
+  /** No call is open longer. */
+  longestCallSeconds: number;
+};
 
 /**
- * Publishes again, under a new generation, what is overdue or whose lease ran out: what the queue
- * lost, what was never published, what crashed. Also forgets rows done a week ago.
+ * What nobody else would come back to: ends calls whose session died, closes attempts that nobody
+ * finished, publishes again what is overdue, and forgets what is older than its time. Gives how many
+ * rows were published. Throws when the database or the queue is not there; the next sweep goes on.
  */
-export async function sweep(system: System, queue: Queue, now: number): Promise<number> {
+export async function sweep(sweeper: Sweeper): Promise<number> {
+  const { system, now } = sweeper;
+  await closeAbandonedCalls(sweeper);
+  await closeLostAttempts(system, now);
+  const published = await republish(sweeper);
+  await prune(system, now);
+  const at = new Date(now);
+  await system.run((q) => [
+    q
+      .insert(marks)
+      .values({ name: SWEEP_MARK, at })
+      .onConflictDoUpdate({ target: marks.name, set: { at } }),
+  ]);
+  return published;
+}
+
+/**
+ * What was never published, was lost by the queue, or crashed with a lease that has run out. Under a
+ * new generation: the queue would take the old one for a message that it has had. The time when a
+ * row was due stays, so that it shows how late it is.
+ */
+async function republish({ system, queue, now }: Sweeper): Promise<number> {
   const overdue = sql`(
     select org_id, id from outbox
     where done_at is null and due_at < ${new Date(now - OVERDUE_SECONDS * 1_000).toISOString()}
@@ -22,7 +61,7 @@ export async function sweep(system: System, queue: Queue, now: number): Promise<
   const [rows] = await system.run((q) => [
     q
       .update(outbox)
-      .set({ gen: sql`${outbox.gen} + 1`, dueAt: new Date(now), leaseUntil: null })
+      .set({ gen: sql`${outbox.gen} + 1`, leaseUntil: null })
       .where(
         and(
           sql`(${outbox.orgId}, ${outbox.id}) in ${overdue}`,
@@ -31,11 +70,13 @@ export async function sweep(system: System, queue: Queue, now: number): Promise<
         ),
       )
       .returning(),
-    q.delete(outbox).where(lt(outbox.doneAt, new Date(now - 7 * 24 * 3_600_000))),
   ]);
-  await publishDue(
-    queue,
-    rows.map((row) => ({ ...row, delaySeconds: 0 })),
-  );
+  for (let begin = 0; begin < rows.length; begin += MESSAGES_AT_ONCE) {
+    const some = rows.slice(begin, begin + MESSAGES_AT_ONCE);
+    await publishDue(
+      queue,
+      some.map((row) => ({ ...row, delaySeconds: 0 })),
+    );
+  }
   return rows.length;
 }

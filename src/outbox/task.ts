@@ -2,6 +2,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Context } from "../context.ts";
 import type { statements } from "../db/statements.ts";
 import type { Gate } from "../resources/keys/gate-types.ts";
+import type { NewEvent } from "../resources/webhooks/events.ts";
 
 /** What the queue's handlers know: an organization, and no key that asks. */
 export type TaskContext = Pick<
@@ -12,6 +13,8 @@ export type TaskContext = Pick<
 export type Outcome = {
   /** Committed together with the outbox row: an outcome is never recorded without its work. */
   statements(q: typeof statements): BatchItem<"pg">[];
+  /** What thereby happened, recorded in the same transaction. */
+  event?: NewEvent;
   /** Null when the work is done; else in how many seconds it goes on. */
   againInSeconds: number | null;
 };

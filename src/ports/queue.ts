@@ -5,8 +5,8 @@ export type QueueMessage = {
   body: { org: string; id: string; gen: number };
   /** Seconds from now; 0 is at once. */
   delaySeconds: number;
-  /** Messages of one lane share a limit on how many are under way. */
-  lane: string;
+  /** At most `width` messages of one lane are under way at once; the others of it wait. */
+  lane: { name: string; width: number };
 };
 
 /** The timer of everything that happens later. It may deliver late, twice, or never. */

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { failure } from "../errors.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Http } from "../http/types.ts";
-import { reachDatabase } from "./health.ts";
+import { healthWarnings } from "./health.ts";
 
 /**
  * Nothing from elsewhere and no script in the page itself. Inline style attributes and `data:`
@@ -37,8 +37,8 @@ export const pages = new Hono<Http>()
     return answer;
   })
   .get("/healthz", async (c) => {
-    await reachDatabase(c.var.wiring.system);
-    const warnings: string[] = [];
+    const { system, settings } = c.var.wiring;
+    const warnings = await healthWarnings(system, settings.SWEEP_CRON);
     const headers = { ...SECURITY_HEADERS, "Cache-Control": "no-store" };
     return c.json({ status: true, message: "The service is up", warnings }, 200, headers);
   });

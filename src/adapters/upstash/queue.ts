@@ -4,8 +4,8 @@ import { PortError } from "../../ports/failure.ts";
 import type { Queue, QueueReceiver } from "../../ports/queue.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
-/** How many of one organization's messages are under way at once. */
-const LANE_WIDTH = 20;
+/** What the name of a flow-control key may not hold; the port of a host, for one. */
+const NOT_IN_NAMES = /[^\w.-]/g;
 /** Clocks differ; beyond this a token is old. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
@@ -28,7 +28,7 @@ export function upstashQueue(settings: { url: string; token: string; publicUrl: 
           timeout: 60,
           // A lost answer makes the client publish again; a new generation is a new message.
           deduplicationId: `${body.id}-${body.gen}`,
-          flowControl: { key: lane, parallelism: LANE_WIDTH },
+          flowControl: { key: lane.name.replace(NOT_IN_NAMES, "_"), parallelism: lane.width },
         })),
       );
       const answers = await withinTime(published);

@@ -15,6 +15,8 @@ export const outbox = pgTable(
     task: text("task").notNull(),
     /** What the work is about, such as a delivery's id. */
     subjectId: text("subject_id").notNull(),
+    /** What shares a limit on how much is under way, such as a destination; null: the organization. */
+    lane: text("lane"),
     /** Grows with each publication; a message of an older generation is stale. */
     gen: integer("gen").notNull(),
     dueAt: instant("due_at").notNull(),
@@ -29,3 +31,9 @@ export const outbox = pgTable(
     ownRowsOnly(),
   ],
 );
+
+/** When something was last done for the whole service. No tenant sees it. */
+export const marks = pgTable("service_marks", {
+  name: text("name").primaryKey(),
+  at: instant("at").notNull(),
+}).enableRLS();

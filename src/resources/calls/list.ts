@@ -2,14 +2,8 @@ import { and, count, desc, eq, gte, lte, type SQL } from "drizzle-orm";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
 import { calls } from "../../db/schema/index.ts";
+import { DateFilter, endOf } from "../date-filter.ts";
 import type { CallRow } from "./view.ts";
-
-/** Beyond these years ISO 8601 and Postgres write differently; an offset may lead out of them. */
-const instant = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })])
-  .refine((text) => /^(?!0000)\d{4}-/.test(new Date(text).toISOString()), {
-    error: "must be between the years 1 and 9999",
-  });
 
 export const CallFilters = z.object({
   type: z.enum(["web", "phone"]).optional(),
@@ -19,8 +13,8 @@ export const CallFilters = z.object({
     .transform(Number)
     .optional(),
   assistantId: z.string().optional(),
-  startDate: instant.optional(),
-  endDate: instant.optional(),
+  startDate: DateFilter.optional(),
+  endDate: DateFilter.optional(),
 });
 
 export async function listCalls(
@@ -51,9 +45,4 @@ function conditions(filters: z.output<typeof CallFilters>): (SQL | undefined)[] 
     startDate === undefined ? undefined : gte(calls.createdAt, new Date(startDate)),
     endDate === undefined ? undefined : lte(calls.createdAt, endOf(endDate)),
   ];
-}
-
-/** A date without a time means its whole day. */
-function endOf(text: string): Date {
-  return new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
 }

@@ -72,7 +72,7 @@ const REVOKED = "revoked_key";
 /** An unknown agent, or one call too many, refuses the whole batch. */
 async function write(ctx: Context, call: CallRow, event: NewEvent) {
   try {
-    const [, , , [agent], , , , outboxRows] = await ctx.db.write((q) => [
+    const [, , , [agent], , , , , outboxRows] = await ctx.db.write((q) => [
       q.execute(refuseRevokedKey(ctx)),
       ...assertBelowCeiling(q, {
         organizationId: ctx.organizationId,

@@ -109,7 +109,7 @@ export const keys = new Hono<Http>()
       summary: "Issue a new webhook secret for a key",
       description: "Deliveries are signed with the old and the new secret for 24 hours",
       scope: "keys:write",
-      responses: { 200: Ok(z.object({ id: z.string(), webhookSecret: z.string() })) },
+      responses: { 200: Ok(z.object({ id: z.string(), webhookSecret: z.string().nullable() })) },
       errors: ["key_not_found", "key_is_revoked"],
     }),
     async (c) => {

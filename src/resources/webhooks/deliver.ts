@@ -1,10 +1,11 @@
-import { and, eq, sql } from "drizzle-orm";
-import { apiKeys, attempts, deliveries, events } from "../../db/schema/index.ts";
-import { newId } from "../../ids.ts";
 import type { Outcome, TaskContext } from "../../outbox/task.ts";
-import { MAX_ATTEMPTS, nextDelay } from "./schedule.ts";
-import { type Answer, send } from "./send.ts";
+import { type Begun, beginAttempt, finishAttempt } from "./attempt.ts";
+import { nextDelay } from "./schedule.ts";
+import { send } from "./send.ts";
 import { signatureHeaders } from "./sign.ts";
+
+/** The receiver says that it will never take anything again. */
+const GONE = 410;
 
 /**
  * One attempt of one delivery. Its history row is written before the request leaves, so that an
@@ -13,122 +14,39 @@ import { signatureHeaders } from "./sign.ts";
 export async function deliverWebhook(ctx: TaskContext, deliveryId: string): Promise<Outcome> {
   const begun = await beginAttempt(ctx, deliveryId);
   if (!begun) return { statements: () => [], againInSeconds: null };
-  const { delivery, event, key, attemptId, attempt } = begun;
-  const headers = await signatureHeaders(
-    await signingSecrets(ctx, key),
-    { id: event.id, body: event.body },
-    Date.now(),
-  );
-  const answer = await send(delivery.url, {
-    headers: {
-      "Content-Type": "application/json",
-      "User-Agent": "Service-Webhooks/1",
-      "X-Service-Event": event.type,
-      "X-Service-Delivery": delivery.id,
-      ...headers,
+  const { delivery, event } = begun;
+  const signed = await signatureHeaders(await signingSecrets(ctx, begun), event, Date.now());
+  const answer = await send(
+    delivery.url,
+    {
+      headers: {
+        "Content-Type": "application/json",
+        "User-Agent": "Service-Webhooks/1",
+        "X-Service-Event": event.type,
+        "X-Service-Delivery": delivery.id,
+        ...signed,
+      },
+      body: event.body,
     },
-    body: event.body,
-  });
+    ctx.options,
+  );
   const received = answer.status >= 200 && answer.status < 300;
-  const wait = received ? null : nextDelay(attempt, Math.random(), answer.retryAfterSeconds);
+  const gone = answer.status === GONE && delivery.endpointId !== null;
+  const wait =
+    received || gone ? null : nextDelay(delivery.attempts, Math.random(), answer.retryAfterSeconds);
   return {
-    statements: (q) => finish(q, ctx, { deliveryId, attemptId, attempt, answer, received, wait }),
+    statements: (q) => finishAttempt(q, ctx, begun, { answer, received, gone, wait }),
     againInSeconds: wait,
   };
 }
 
-type Key = Pick<
-  typeof apiKeys.$inferSelect,
-  "id" | "webhookSecret" | "previousWebhookSecret" | "previousWebhookSecretUntil"
->;
-
-async function beginAttempt(ctx: TaskContext, deliveryId: string) {
-  const own = and(eq(deliveries.orgId, ctx.organizationId), eq(deliveries.id, deliveryId));
-  const attemptId = newId("wha", ctx.now);
-  const [, [found]] = await ctx.db.write((q) => [
-    q
-      .update(attempts)
-      .set({ outcome: "failed", error: "lost", responseBody: "lost" })
-      .where(
-        and(
-          eq(attempts.orgId, ctx.organizationId),
-          eq(attempts.deliveryId, deliveryId),
-          eq(attempts.outcome, "pending"),
-        ),
-      ),
-    q
-      .select({
-        delivery: deliveries,
-        event: { id: events.id, type: events.type, body: events.body },
-        key: {
-          id: apiKeys.id,
-          webhookSecret: apiKeys.webhookSecret,
-          previousWebhookSecret: apiKeys.previousWebhookSecret,
-          previousWebhookSecretUntil: apiKeys.previousWebhookSecretUntil,
-        },
-      })
-      .from(deliveries)
-      .innerJoin(events, and(eq(events.orgId, deliveries.orgId), eq(events.id, deliveries.eventId)))
-      .innerJoin(
-        apiKeys,
-        and(eq(apiKeys.orgId, deliveries.orgId), eq(apiKeys.id, deliveries.keyId)),
-      )
-      .where(and(own, eq(deliveries.state, "pending"))),
-    q.execute(sql`
-      insert into ${attempts} (org_id, id, delivery_id, event_id, attempt, type, url, outcome,
-        response_code, response_body, request_duration, created_at)
-      select org_id, ${attemptId}, id, event_id, attempts + 1, type, url, 'pending', 0, '', 0, now()
-      from ${deliveries}
-      where org_id = ${ctx.organizationId} and id = ${deliveryId} and state = 'pending'`),
-    q
-      .update(deliveries)
-      .set({ attempts: sql`${deliveries.attempts} + 1` })
-      .where(and(own, eq(deliveries.state, "pending"))),
-  ]);
-  return found && { ...found, attemptId, attempt: found.delivery.attempts + 1 };
-}
-
-async function signingSecrets(ctx: TaskContext, key: Key): Promise<string[]> {
+/** The newest secret and, of a key, for a day also the one before. */
+function signingSecrets(ctx: TaskContext, { key, endpoint }: Begun): Promise<string[]> {
+  const open = (row: string, sealed: string) => ctx.vault.open(ctx.organizationId, row, sealed);
+  if (endpoint) return Promise.all([open(endpoint.id, endpoint.webhookSecret)]);
+  if (!key) throw new Error("a delivery has nobody whose secret signs it");
   const sealed = [key.webhookSecret];
   const until = key.previousWebhookSecretUntil?.getTime() ?? 0;
   if (key.previousWebhookSecret && until > ctx.now) sealed.push(key.previousWebhookSecret);
-  return Promise.all(sealed.map((text) => ctx.vault.open(ctx.organizationId, key.id, text)));
-}
-
-type Finished = {
-  deliveryId: string;
-  attemptId: string;
-  attempt: number;
-  answer: Answer;
-  received: boolean;
-  wait: number | null;
-};
-
-function finish(
-  q: Parameters<Outcome["statements"]>[0],
-  ctx: TaskContext,
-  { deliveryId, attemptId, attempt, answer, received, wait }: Finished,
-) {
-  const dead = !received && attempt >= MAX_ATTEMPTS;
-  const next = wait === null ? null : sql`now() + make_interval(secs => ${wait})`;
-  return [
-    q
-      .update(attempts)
-      .set({
-        outcome: received ? "received" : "failed",
-        responseCode: answer.status,
-        responseBody: answer.body,
-        requestDuration: answer.durationMs,
-        error: answer.error,
-        nextAttemptAt: next,
-      })
-      .where(and(eq(attempts.orgId, ctx.organizationId), eq(attempts.id, attemptId))),
-    q
-      .update(deliveries)
-      .set({
-        state: received ? "delivered" : dead ? "dead" : "pending",
-        nextAttemptAt: next,
-      })
-      .where(and(eq(deliveries.orgId, ctx.organizationId), eq(deliveries.id, deliveryId))),
-  ];
+  return Promise.all(sealed.map((text) => open(key.id, text)));
 }

@@ -21,7 +21,7 @@ export async function deliverTask(organizationId: string, row: Row): Promise<num
 export async function queueSignature(
   path: string,
   body: string,
-  overrides: { key?: string; claims?: object; header?: object } = {},
+  overrides: { key?: string; claims?: object; header?: object; hash?: string } = {},
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const digest = await crypto.subtle.digest("SHA-256", encode(body));
@@ -42,7 +42,7 @@ export async function queueSignature(
   const key = await crypto.subtle.importKey(
     "raw",
     encode(secret),
-    { name: "HMAC", hash: "SHA-256" },
+    { name: "HMAC", hash: overrides.hash ?? "SHA-256" },
     false,
     ["sign"],
   );

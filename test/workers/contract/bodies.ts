@@ -7,6 +7,7 @@ import type { Things } from "./things.ts";
 const meaningful: Record<string, (things: Partial<Things>, id: string) => object> = {
   "POST /v1/agents": () => agentInput,
   "PATCH /v1/agents/:id": (_, id) => ({ id }),
+  "POST /v1/webhooks": () => ({ url: "https://example.com/hook" }),
   "POST /v1/calls/phone/initiate": () => ({
     phone_purchase_id: "num_unknown",
     phoneNumber: "+14155552671",

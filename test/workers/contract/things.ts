@@ -5,7 +5,13 @@ import { newOrganization, request, tenantOf } from "../../support/worker/client.
 import { fetchService } from "./endpoints.ts";
 
 /** One of each kind that endpoints take the id of. A new resource is a line here. */
-export type Things = { key: string; agent: string; call: string; attempt: string };
+export type Things = {
+  key: string;
+  agent: string;
+  call: string;
+  attempt: string;
+  endpoint: string;
+};
 
 export type Owner = { apiKey: string; organizationId: string; things: Things };
 
@@ -21,6 +27,10 @@ export async function ownerOfEverything(): Promise<Owner> {
   const call = await fetchService("POST", "/v1/calls/initiate", {
     key: apiKey,
     json: { assistantId, type: "web" },
+  });
+  const endpoint = await request("POST", "/v1/webhooks", {
+    key: apiKey,
+    json: { url: "https://example.com/endpoint" },
   });
   await tenantOf(organizationId).write((q) => [
     q.insert(analyses).values({
@@ -40,6 +50,7 @@ export async function ownerOfEverything(): Promise<Owner> {
       agent: assistantId,
       call: call.body.callId,
       attempt: await recordAttempt(organizationId, key.body.data.id),
+      endpoint: endpoint.body.data.id,
     },
   };
 }

@@ -2,6 +2,8 @@ import { and, eq } from "drizzle-orm";
 import { agents, analyses, calls, transcripts } from "../../../db/schema/index.ts";
 import { log } from "../../../log.ts";
 import type { Outcome, Task, TaskContext } from "../../../outbox/task.ts";
+import { newEvent } from "../../webhooks/events.ts";
+import { eventData } from "../event-data.ts";
 import { analyseByModel } from "./by-model.ts";
 import { analyseOffline } from "./offline.ts";
 
@@ -15,7 +17,14 @@ export const analyzeCall: Task = async (ctx, callId) => {
   const byModel = hasCaller ? await analyseByModel(ctx.catalogue, call, call.entries) : null;
   if (hasCaller && !byModel) log("warn", "analysis_without_model", { callId });
   const analysis = byModel ?? (await analyseOffline(call.entries));
+  const data = eventData(call.row);
   return {
+    event: newEvent(
+      "call.analyzed",
+      { callId, keyId: call.row.apiKeyId },
+      call.hipaa ? data : { ...data, analysis },
+      ctx.now,
+    ),
     statements: (q) => [
       q
         .insert(analyses)
@@ -35,6 +44,8 @@ async function readCall(ctx: TaskContext, callId: string) {
   const [rows] = await ctx.db.read((q) => [
     q
       .select({
+        row: calls,
+        hipaa: agents.hipaa,
         entries: transcripts.entries,
         provider: agents.provider,
         model: agents.model,

@@ -53,7 +53,7 @@ export async function writeEnding(
   ending: Ending,
 ): Promise<void> {
   const { status, endReason, durationSeconds, startedAt, endedAt } = rowOf(call, ending);
-  const [, , , , outboxRows, analysisRows] = await db.write((q) => [
+  const [, , , , , outboxRows, analysisRows] = await db.write((q) => [
     q
       .update(calls)
       .set({ status, endReason, durationSeconds, startedAt, endedAt })

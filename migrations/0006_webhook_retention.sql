@@ -1,0 +1,1 @@
+CREATE INDEX "webhook_attempts_kept" ON "webhook_attempts" USING btree ("created_at") WHERE response_body <> '';
