@@ -9,6 +9,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     silent: "passed-only",
+    // Those with real processes mostly wait; one at a time leaves the cores idle.
+    maxWorkers: 2,
     projects: [
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
       { test: { name: "dev", include: ["test/dev/**/*.test.ts"], testTimeout: 20_000 } },
