@@ -109,7 +109,9 @@ function installPeer(): void {
     return;
   }
   console.error(`Installing agents@${wanted} to compare with (once) …`);
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+  // Not `npm ci`: it refuses locks that leave out some platform's optional binary, as this one may.
+  const install = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status } = spawnSync("npm", install, {
     cwd: folder,
     stdio: ["ignore", 2, "inherit"],
     shell: process.platform === "win32",
