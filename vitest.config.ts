@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     silent: "passed-only",
     // Those with real processes mostly wait; one at a time leaves the cores idle.
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
       { test: { name: "dev", include: ["test/dev/**/*.test.ts"], testTimeout: 20_000 } },
@@ -58,7 +58,6 @@ export default defineConfig({
           include: ["test/stack/**/*.test.ts"],
           testTimeout: 90_000,
           hookTimeout: 90_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { agentInput, apiClient } from "../support/node/api.ts";
+import { agentInput } from "../support/agent-input.ts";
+import { apiClient } from "../support/node/api.ts";
 import { type Receiver, startReceiver } from "../support/node/receiver.ts";
 import { type StackProcess, startStackProcess } from "../support/node/stack.ts";
 
