@@ -75,7 +75,9 @@ function createClassifier(): (frame: Int16Array) => VadEvent {
 
 function measure(frame: Int16Array): { decibels: number; crossings: number } {
   // A constant offset is no sound, but would hide every crossing of zero.
-  const offset = frame.reduce((sum, sample) => sum + sample, 0) / frame.length;
+  let sum = 0;
+  for (let i = 0; i < frame.length; i++) sum += frame[i] as number;
+  const offset = sum / frame.length;
   let energy = 0;
   let crossings = 0;
   let previous = 0;

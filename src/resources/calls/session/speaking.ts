@@ -88,9 +88,10 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Reads to the end at once, though what comes has to wait for its time to be heard: a vendor whose
- * answer is left lying takes the asking side for gone.
+ * answer is left lying takes the asking side for gone. So it is no generator itself: one of those
+ * does nothing before its first piece is asked for.
  */
-async function* readAhead(source: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array> {
+function readAhead(source: AsyncIterable<Int16Array>): AsyncGenerator<Int16Array> {
   const pieces: Int16Array[] = [];
   let wake = Promise.withResolvers<void>();
   let isOver = false;
@@ -107,13 +108,15 @@ async function* readAhead(source: AsyncIterable<Int16Array>): AsyncGenerator<Int
   })();
   // Told when the pieces before the failure were taken; until then nobody listens.
   reading.catch(() => undefined);
-  for (;;) {
-    const piece = pieces.shift();
-    if (piece) yield piece;
-    else if (isOver) return await reading;
-    else {
-      await wake.promise;
-      wake = Promise.withResolvers<void>();
+  return (async function* () {
+    for (;;) {
+      const piece = pieces.shift();
+      if (piece) yield piece;
+      else if (isOver) return await reading;
+      else {
+        await wake.promise;
+        wake = Promise.withResolvers<void>();
+      }
     }
-  }
+  })();
 }
