@@ -1,20 +1,12 @@
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { agents, idempotencyKeys } from "../../../src/db/schema/index.ts";
+import { agentInput } from "../../support/agent-input.ts";
 import { newOrganization, request, tenantOf, worldUrl } from "../../support/worker/client.ts";
 import { goodBody } from "../contract/bodies.ts";
 import { endpoints, expectDocumented, expectRefusal, send } from "../contract/endpoints.ts";
 import { ownerOfEverything } from "../contract/things.ts";
 import { createKey, cutNeon } from "../keys/support.ts";
-
-const agent = {
-  name: "Ava",
-  company_name: "Acme",
-  industry: "retail",
-  language: "English",
-  voice: "female",
-  task_type: "support",
-};
 
 /** As they stand in the JSON that the database is sent. */
 const INSERT_AGENT = 'insert into \\"agents\\"';
@@ -27,7 +19,7 @@ async function customer() {
     apiKey,
     db,
     organizationId,
-    create: (key: string, json: object = agent, by = apiKey) =>
+    create: (key: string, json: object = agentInput, by = apiKey) =>
       request("POST", "/v1/agents", { key: by, json, headers: { "Idempotency-Key": key } }),
     agentCount: async () => {
       const [rows] = await db.read((q) => [q.select({ id: agents.id }).from(agents)]);
@@ -75,7 +67,7 @@ describe.each(endpoints.filter(({ method }) => method === "POST"))("$name", (end
 const withoutSecrets = (body: { data?: object }) =>
   body.data ? { ...body, data: { ...body.data, key: null, webhookSecret: null } } : body;
 
-test("twenty equal requests in parallel make one agent", async () => {
+test("twenty equal requests in parallel make one agentInput", async () => {
   const { create, agentCount } = await customer();
   const answers = await Promise.all(Array.from({ length: 20 }, () => create("one")));
   expect(await agentCount()).toBe(1);
@@ -92,9 +84,9 @@ test("twenty equal requests in parallel make one agent", async () => {
 test("the same key with another body, or another query, is 422", async () => {
   const { create, agentCount, apiKey } = await customer();
   await create("one");
-  expectRefusal(await create("one", { ...agent, name: "Bea" }), 422, "idempotency_mismatch");
+  expectRefusal(await create("one", { ...agentInput, name: "Bea" }), 422, "idempotency_mismatch");
   const headers = { "Idempotency-Key": "one" };
-  const query = await request("POST", "/v1/agents?a=b", { key: apiKey, json: agent, headers });
+  const query = await request("POST", "/v1/agents?a=b", { key: apiKey, json: agentInput, headers });
   expectRefusal(query, 422, "idempotency_mismatch");
   expect(await agentCount()).toBe(1);
 });
@@ -105,7 +97,7 @@ test("a key belongs to one API key and one path", async () => {
   const headers = { "Idempotency-Key": "one" };
   const answers = [
     await create("one"),
-    await create("one", agent, other.key),
+    await create("one", agentInput, other.key),
     await request("POST", "/v1/auth/keys", { key: apiKey, json: {}, headers }),
   ];
   expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual(
@@ -117,7 +109,7 @@ test("a key belongs to one API key and one path", async () => {
 test("what was refused may be corrected and sent again with the same key", async () => {
   const { create, claims, apiKey } = await customer();
   expect((await create("one", {})).status).toBe(400);
-  expect((await create("one", { ...agent, language: "Klingonese" })).status).toBe(400);
+  expect((await create("one", { ...agentInput, language: "Klingonese" })).status).toBe(400);
   const headers = { "Idempotency-Key": "two" };
   const nobody = { key: apiKey, headers };
   expect((await request("POST", "/v1/auth/keys/key_x/revoke", nobody)).status).toBe(404);
@@ -128,12 +120,12 @@ test("what was refused may be corrected and sent again with the same key", async
 test("a key that lost its scope gets no replay", async () => {
   const { create, apiKey } = await customer();
   const writer = await createKey(apiKey, { scopes: ["agents:write"] });
-  await create("one", agent, writer.key);
+  await create("one", agentInput, writer.key);
   await request("PATCH", `/v1/auth/keys/${writer.id}/scopes`, {
     key: apiKey,
     json: { scopes: [] },
   });
-  expectRefusal(await create("one", agent, writer.key), 403, "missing_scope");
+  expectRefusal(await create("one", agentInput, writer.key), 403, "missing_scope");
 });
 
 test("while the first request runs, or its minute is not over, the second is 409", async () => {
@@ -178,7 +170,7 @@ test("a request slower than its claim gives way to the one that took it over", a
     match: [INSERT_AGENT, "Slowpoke", organizationId],
   };
   await fetch(`${worldUrl}/faults`, { method: "POST", body: JSON.stringify(fault) });
-  const json = { ...agent, name: "Slowpoke" };
+  const json = { ...agentInput, name: "Slowpoke" };
   const slow = create("one", json);
   await vi.waitFor(async () => expect(await claims()).toHaveLength(1));
   await expireClaims();
@@ -209,7 +201,7 @@ test("after a day a key is new", async () => {
       .set({ createdAt: sql`now() - interval '25 hours'` })
       .where(eq(idempotencyKeys.orgId, organizationId)),
   ]);
-  const second = await create("one", { ...agent, name: "Bea" });
+  const second = await create("one", { ...agentInput, name: "Bea" });
   expect([second.status, isReplay(second), await agentCount()]).toEqual([201, false, 2]);
 });
 
