@@ -113,7 +113,10 @@ async function reply(call: CallClient, from: number) {
     text: String(whole["text"]),
     heardAt: start.at,
     async played() {
-      await call.until(fits("agent_audio_end"), { from, withinMs: 30_000 });
+      // An interrupted reply ends as well, and later than this one was asked for.
+      const isOver = (m: ServerMessage) =>
+        m.type === "agent_audio_end" && m["turn_id"] === start["turn_id"];
+      await call.until(isOver, { from, withinMs: 30_000 });
       await delay(call.unplayedMs());
     },
   };
