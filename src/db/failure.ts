@@ -22,12 +22,6 @@ export function databaseFailure(error: unknown): DatabaseError | Unavailable {
   return new Unavailable("the database");
 }
 
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return (
-    error instanceof DatabaseError && error.code === "23505" && error.constraint === constraint
-  );
-}
-
 function hasCode(error: unknown): error is { code: string; constraint?: string | null } {
   return (
     typeof error === "object" &&

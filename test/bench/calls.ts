@@ -6,12 +6,9 @@ import { buildAssets } from "../../dev/assets.ts";
 import { joinCall } from "../../dev/call-client.ts";
 import { spokenWithText } from "../../dev/carried-text.ts";
 import { openLocalWorld, variablesOf } from "../../dev/local-world.ts";
-import { operatorFrom } from "../../dev/operator.ts";
 import { newSecrets } from "../../dev/secrets.ts";
 import { synthesize } from "../../dev/speech.ts";
-import { createFirstAgent } from "../../src/operator/create-first-agent.ts";
-import { createOrganization } from "../../src/operator/create-organization.ts";
-import { apiClient } from "../support/node/api.ts";
+import { type Customer, newCustomers } from "./support/customers.ts";
 import { processTime } from "./support/process-time.ts";
 import { serveWorker } from "./support/workerd.ts";
 
@@ -20,8 +17,6 @@ const ORGANIZATIONS = 10;
 const SAMPLE_RATE = 16_000;
 const FRAME_MS = 20;
 const TURNS = 2;
-
-type Customer = { agentId: string; api: ReturnType<typeof apiClient> };
 
 /** Many spoken calls at once: whether all end with the right transcript, and what a frame costs. */
 export async function run(): Promise<void> {
@@ -37,7 +32,11 @@ export async function run(): Promise<void> {
       variables,
     });
     try {
-      const customers = await newCustomers(variables, `http://127.0.0.1:${server.port}`);
+      const customers = await newCustomers(
+        variables,
+        `http://127.0.0.1:${server.port}`,
+        ORGANIZATIONS,
+      );
       // Synthesised once and before: only the service's own work is to be measured.
       const speech = await Promise.all(Array.from({ length: CALLS }, (_, call) => linesOf(call)));
       const before = processTime(server.pid);
@@ -58,20 +57,6 @@ export async function run(): Promise<void> {
     await world.close();
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-async function newCustomers(
-  variables: Record<string, string>,
-  baseUrl: string,
-): Promise<Customer[]> {
-  const operator = operatorFrom(variables);
-  return Promise.all(
-    Array.from({ length: ORGANIZATIONS }, async (_, index) => {
-      const made = await createOrganization(operator, { name: `Bench ${index}` });
-      const agentId = await createFirstAgent(operator.tenant(made.organizationId), operator.now);
-      return { agentId, api: apiClient(baseUrl, made.apiKey) };
-    }),
-  );
 }
 
 type Line = { text: string; pcm: Int16Array };

@@ -5,11 +5,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildAssets } from "../../../dev/assets.ts";
 import { openLocalWorld, variablesOf } from "../../../dev/local-world.ts";
-import { operatorFrom } from "../../../dev/operator.ts";
 import { newSecrets } from "../../../dev/secrets.ts";
-import { createFirstAgent } from "../../../src/operator/create-first-agent.ts";
-import { createOrganization } from "../../../src/operator/create-organization.ts";
-import { apiClient } from "../../support/node/api.ts";
+import { newCustomers } from "../support/customers.ts";
 import { type Server, serveWorker } from "../support/workerd.ts";
 import type { Dialect } from "./caller.ts";
 
@@ -49,7 +46,11 @@ export async function startOurs(directory: string, standIns: string): Promise<En
       directory: path.join(directory, "ours"),
       variables,
     });
-    const customers = await newCustomers(variables, `http://127.0.0.1:${server.port}`);
+    const customers = await newCustomers(
+      variables,
+      `http://127.0.0.1:${server.port}`,
+      ORGANIZATIONS,
+    );
     let calls = 0;
     return {
       name: "this service",
@@ -70,17 +71,6 @@ export async function startOurs(directory: string, standIns: string): Promise<En
     await stop();
     throw error;
   }
-}
-
-async function newCustomers(variables: Record<string, string>, baseUrl: string) {
-  const operator = operatorFrom(variables);
-  return Promise.all(
-    Array.from({ length: ORGANIZATIONS }, async (_, index) => {
-      const made = await createOrganization(operator, { name: `Bench ${index}` });
-      const agentId = await createFirstAgent(operator.tenant(made.organizationId), operator.now);
-      return { agentId, api: apiClient(baseUrl, made.apiKey) };
-    }),
-  );
 }
 
 export async function startTheirs(directory: string, standIns: string): Promise<Engine> {
